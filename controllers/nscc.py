@@ -8,8 +8,9 @@ It needs marks on 0.2 to 0.8 BDP with Pmax 1: the tuner's preset `nscc` (`tuner.
 With the thresholds of `secn1` and `secn2` marks are few, and so are decreases: the queue stands at several targets. The
 simulator marks what leaves a queue; the rack's ports mark what enters it.
 
-Left out: the receiver's credits (whose penalty is 0 to 127 in the specification, 255 for none in the code), trimming,
-spraying and loss recovery. Where sources differ:
+Left out: the receiver's credits (whose penalty is 0 to 127 in the specification, 255 for none in the code), spraying
+and loss recovery. The preset `htsim-trimming` is for `rack.switch.trim`: each loss is a trimmed packet. Where sources
+differ:
 
 * The target is 1 base RTT without trimming and 0.75 with it (code; presets `htsim` and `htsim-trimming`), or 6 us at
   12 us (its usage text).
@@ -51,6 +52,9 @@ class NsccConfig(PluginConfig):
     gain: float = Field(default=0.0125, gt=0, le=1, description="Weight of 4096 acknowledged bytes in the mean delay.")
     adapt_delay: float = Field(default=4, gt=0, description="Delay that asks for quick adapt, in targets.")
     adapt_gate: float = Field(default=8, gt=0, description="Quick adapt if less than max window / this was delivered.")
+    trimming: bool = Field(
+        default=False, description="A loss is a trimmed packet: quick adapt at once, and its bytes need no more marks."
+    )
     max_window: float = Field(default=1.5, gt=0, description="In bandwidth-delay products; a flow begins with it.")
     paced: bool = Field(default=True, description="Pace at window per base RTT; else packets leave at line rate.")
 
@@ -62,7 +66,7 @@ class Nscc(CompiledController):
     signals = Signal.RTT | Signal.CE
     thresholds = "nscc"
     Config = NsccConfig
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"htsim": {}, "htsim-trimming": {"target": 0.75}}
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"htsim": {}, "htsim-trimming": {"target": 0.75, "trimming": True}}
 
     config: NsccConfig
     target: float  # s
@@ -86,6 +90,7 @@ class Nscc(CompiledController):
     achieved: float  # bytes acknowledged in it
     to_ignore: float  # bytes whose marks are of before the last quick adapt
     ignored: float
+    inflight: float  # bytes, at the newest acknowledgement
 
     def __init__(self, config: NsccConfig, path: Path) -> None:
         super().__init__(config, path)
@@ -104,6 +109,7 @@ class Nscc(CompiledController):
         self.adjusted_at = now
 
     def on_ack(self, ack: Ack) -> None:
+        self.inflight = float(ack.inflight)
         marked = ack.bytes * (ack.ce_packets / max(ack.packets, 1))
         if ack.ce_packets < ack.packets:
             self.hear(ack, ack.bytes - marked, False)
@@ -132,19 +138,21 @@ class Nscc(CompiledController):
 
     def skips(self, ack: Ack, delay: float, marked: bool) -> bool:
         """Quick adapt, once per RTT; whether the four quadrants are left out, for it says more than they do."""
-        if self.ignored < self.to_ignore and marked:
-            return True
-        if ack.now <= self.adapt_at:
+        return (self.ignored < self.to_ignore and marked) or self.adapts(ack.now, delay)
+
+    def adapts(self, now: float, delay: float) -> bool:
+        """Once per RTT, and only if it has to."""
+        if now <= self.adapt_at:
             return False
         asked = self.lossy or delay > self.config.adapt_delay * self.target
         adapts = self.adapt_at > 0 and asked and self.achieved < self.most / self.config.adapt_gate
         if adapts:
             self.set_cwnd(self.achieved)
-            self.to_ignore = float(ack.inflight)
+            self.to_ignore = self.inflight
             self.ignored = 0.0
             self.lossy = False
         self.achieved = 0.0
-        self.adapt_at = ack.now + self.base + self.target
+        self.adapt_at = now + self.base + self.target
         return adapts
 
     def gather(self, newly: float, delay: float) -> None:
@@ -183,9 +191,14 @@ class Nscc(CompiledController):
             self.increase = self.received = 0.0
             self.set_cwnd(wanted)
 
-    def on_loss(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
+    def on_loss(self, now: float, packets: int) -> None:
+        lost = packets * self.path.wire_size
         self.lossy = True
-        self.set_cwnd(self.cwnd - packets * self.path.wire_size)
+        if self.config.trimming:
+            self.ignored += lost
+            if self.adapts(now, 0.0):
+                return
+        self.set_cwnd(self.cwnd - lost)
 
     def on_timeout(self, now: float) -> None:  # noqa: ARG002 - part of the interface
         """All in flight is lost, which was about a window."""

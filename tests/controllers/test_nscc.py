@@ -134,6 +134,18 @@ def test_quick_adapt_takes_what_got_through_and_then_ignores_older_marks() -> No
     assert hear(made, 2.0, marked=1, now=20 * T) == pytest.approx(0.6 * achieved)
 
 
+def test_a_trimmed_packet_asks_for_quick_adapt_at_once() -> None:
+    made = nscc(trimming=True)
+    hear(made, 0.0)  # an interval of RTT and target begins
+    hear(made, 0.5, packets=4, marked=4, now=1.5 * T, inflight=50 * WIRE)
+    made.on_feedback(2.1 * T, ONE, feedback(lost_packets=1))
+    assert made.cwnd[0] == 4 * WIRE
+    assert made.to_ignore[0] == 50 * WIRE
+    made.on_feedback(2.2 * T, ONE, feedback(lost_packets=1))  # once per RTT
+    assert made.cwnd[0] == 3 * WIRE
+    assert made.ignored[0] == WIRE
+
+
 def test_quick_adapt_is_not_for_flows_that_deliver() -> None:
     """19 of 150 kB in an interval are enough."""
     made = nscc()

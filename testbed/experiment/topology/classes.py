@@ -135,7 +135,6 @@ def _with_trimmed(
     if trim.dscp not in owner:
         named = {**named, TRIMMED: TrafficClass(dscp=(trim.dscp,), queue=trim.queue)}
         queues = {trim.queue: QueueSettings(red="off"), **queues}
-    elif named[name].queue != trim.queue or len(named[name].dscp) > 1:
-        words = f"the class '{name}' has it, with queue {named[name].queue}"
-        refuse("trim.dscp", f"{words}; trimmed packets need a DSCP of their own, whose queue is trim.queue")
+    elif named[name].queue != trim.queue:
+        refuse("trim.queue", f"the class '{name}' has the DSCP {trim.dscp}, and waits in queue {named[name].queue}")
     return dict(named), dict(queues)

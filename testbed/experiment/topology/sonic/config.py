@@ -16,6 +16,7 @@ from testbed.experiment.topology.sonic.records import (
     QosMaps,
     QueueChoice,
     Scheduler,
+    Trimming,
     Watchdog,
     Wred,
     differing,
@@ -29,7 +30,7 @@ MAPS = {  # the largest number on either side
 }
 TABLES = (
     *MAPS, "SCHEDULER", "WRED_PROFILE", "QUEUE", "BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE",
-    "PORT_QOS_MAP", "PFC_WD", "PORT", "CABLE_LENGTH",
+    "PORT_QOS_MAP", "PFC_WD", "PORT", "CABLE_LENGTH", "SWITCH_TRIMMING",
 )  # fmt: skip
 EVERY_PORT = {"global", "GLOBAL"}
 ROLES = {"Ext"}  # of ports; others lead to parts of the same switch
@@ -57,6 +58,7 @@ class SonicConfig:
     watchdogs: dict[str, Watchdog]
     speeds: dict[str, float]  # bit/s
     lengths: dict[str, int]  # m
+    trimming: Trimming | None = None
     tables: list[str] = field(default_factory=list)  # that were read
     left: list[str] = field(default_factory=list)  # what is not understood: table, key, fields
 
@@ -91,6 +93,8 @@ def typed(tables: Tables) -> SonicConfig:
     )  # fmt: skip
     of_all = [QosMaps.of(entry) for key, entry in _in(tables, "PORT_QOS_MAP") if key in EVERY_PORT]
     found.usual = of_all[0] if of_all else QosMaps()
+    trimming = tables.entries("SWITCH_TRIMMING").get("GLOBAL")
+    found.trimming = Trimming.of(trimming) if trimming else None
     _check_references(tables)
     found.left = _left(tables)
     return found

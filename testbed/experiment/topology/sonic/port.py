@@ -9,6 +9,7 @@ from testbed.experiment.topology.dscp import DSCPS
 from testbed.experiment.topology.queues import QUEUES
 from testbed.experiment.topology.sonic.config import SonicConfig
 from testbed.experiment.topology.sonic.records import Profile, QosMaps, Wred
+from testbed.experiment.topology.trim import LEAST_SIZE, MOST_SIZE
 from testbed.units import RATIO_UNITS, SIZE_UNITS, TIME_UNITS, exactly
 
 Settings = dict[str, Any]
@@ -34,6 +35,8 @@ class PortReader:
             found["groups"] = held
         if pool := self._pool(groups):
             found["pool"] = pool
+        if trim := self._trim(classes):
+            found["trim"] = trim
         if watchdog := self._watchdog():
             found["watchdog"] = watchdog
         idle = [number for port, number in self._config.queues if port == self._port and number not in used]
@@ -142,6 +145,30 @@ class PortReader:
             return {}
         found = {"size": exactly(pool.size, SIZE_UNITS)}
         return found | ({"headroom": exactly(pool.headroom, SIZE_UNITS)} if pool.headroom else {})
+
+    def _trim(self, classes: Mapping[str, Settings]) -> Settings:
+        """As SWITCH_TRIMMING says, if a profile of any queue wants it; here all queues are trimmed then."""
+        names = {one["queue"]: self._config.queue_buffers.get((self._port, one["queue"])) for one in classes.values()}
+        wanted = {queue: bool(name and name in self._config.profiles and self._config.profiles[name].trims)
+                  for queue, name in names.items()}  # fmt: skip
+        trim = self._config.trimming
+        if trim is None or not any(wanted.values()):
+            return {}
+        place = "SWITCH_TRIMMING|GLOBAL"
+        if trim.size is None or trim.dscp is None or trim.queue is None:
+            self.notes.append(f"{place}: left out; here it needs size, dscp_value and queue_index as numbers")
+            return {}
+        queue = next(one["queue"] for one in classes.values() if trim.dscp in one["dscp"])
+        if queue != trim.queue:
+            self.notes.append(f"{place}: left out; DSCP {trim.dscp} waits in queue {queue} of the next switch")
+            return {}
+        if not LEAST_SIZE <= trim.size <= MOST_SIZE:
+            self.notes.append(f"{place}: left out; size {trim.size}, and here it is {LEAST_SIZE} to {MOST_SIZE}")
+            return {}
+        others = [str(one) for one, trims in wanted.items() if not trims and one != queue]
+        if others:
+            self.notes.append(f"{place}: here queues {', '.join(others)} are trimmed as well")
+        return {"size": exactly(trim.size, SIZE_UNITS), "dscp": trim.dscp, "queue": queue}
 
     def _watchdog(self) -> Settings:
         one = self._config.watchdogs.get(self._port)

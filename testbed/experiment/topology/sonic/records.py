@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from testbed.experiment.topology.sonic.entries import Entry
-from testbed.experiment.topology.sonic.keys import reference, several
+from testbed.experiment.topology.sonic.keys import MOST_QUEUES, reference, several
 
 KINDS = {"DWRR": "dwrr", "WRR": "wrr", "STRICT": "strict"}
 SWITCHED = {"true": True, "false": False}
@@ -17,6 +17,7 @@ ECN = {
 DIRECTIONS = {"ingress": "ingress", "egress": "egress", "both": "both"}
 MODES = {"static": False, "dynamic": True}
 ACTIONS = {"drop": "drop", "forward": "forward", "alert": "alert"}
+DISCARDS = {"drop": False, "trim": True}
 ALPHAS = (-8, 7)  # exponents of 2
 OTHER_COLOUR = re.compile(r"(?<![a-z])(yellow|red)_")
 
@@ -96,6 +97,7 @@ class Profile:
     xon_offset: int | None
     headroom: int | None  # SONiC's xoff
     computed: bool  # by the switch: the headroom
+    trims: bool  # what finds no room
 
     @classmethod
     def of(cls, entry: Entry) -> Profile:
@@ -112,7 +114,23 @@ class Profile:
             xon_offset=entry.whole("xon_offset"),
             headroom=None if computed else entry.whole("xoff"),
             computed=computed,
+            trims=entry.one_of("packet_discard_action", DISCARDS) or False,
         )
+
+
+@dataclass(frozen=True)
+class Trimming:
+    """What is left of packets that find no room, for all ports."""
+
+    size: int | None
+    dscp: int | None  # None: a word, with which the traffic class decides
+    queue: int | None  # likewise
+
+    @classmethod
+    def of(cls, entry: Entry) -> Trimming:
+        dscp = None if entry.text("dscp_value") == "from-tc" else entry.whole("dscp_value", 0, 63)
+        queue = None if entry.text("queue_index") == "dynamic" else entry.whole("queue_index", 0, MOST_QUEUES - 1)
+        return cls(entry.whole("size", 1), dscp, queue)
 
 
 @dataclass(frozen=True)

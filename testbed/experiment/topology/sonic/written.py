@@ -34,7 +34,7 @@ def written(switch: Switch, link: LinkSettings, ports: int, thresholds: Mapping[
     found = {
         **_maps(classes), **_schedulers(queues), **_wred(queues),
         "QUEUE": _each(names, {number: _queue(number, queue) for number, queue in queues.items()}),
-        **_buffers(switch, queues, names), **_pfc(switch, names),
+        **_buffers(switch, queues, names), **_pfc(switch, names), **_trimming(switch),
         "PORT_QOS_MAP": {name: _qos_map(switch) for name in names},
         "PORT": {name: {"speed": _whole("rack.link.rate", link.rate / 1e6, "Mbit/s")} for name in names},
     }  # fmt: skip
@@ -135,6 +135,9 @@ def _buffers(switch: Switch, queues: Mapping[int, QueueSettings], names: Iterabl
         pool["xoff"] = _bytes("rack.switch.pool.headroom", switch.pool.headroom)
     held = {f"queue{number}": _held(f"rack.switch.queues.{number}", queue.reserved, queue.alpha, queue.static)
             for number, queue in queues.items()}  # fmt: skip
+    for number in queues:
+        if switch.trim and number != switch.trim.queue:
+            held[f"queue{number}"]["packet_discard_action"] = "trim"
     groups = {number: _group(number, group) for number, group in switch.groups.items()}
     profiles = {**held, **{f"pg{number}": group for number, group in groups.items() if group}}
     return {
@@ -177,6 +180,16 @@ def _group(number: int, group: GroupSettings) -> dict[str, str]:
         found["xoff"] = _bytes(f"{place}.headroom", group.headroom)
     sizes = {"xon": group.xon, "xon_offset": group.xon_offset}
     return found | {key: _bytes(f"{place}.{key}", size) for key, size in sizes.items() if size is not None}
+
+
+def _trimming(switch: Switch) -> dict[str, Table]:
+    if switch.trim is None:
+        return {}
+    if switch.pool is None:
+        raise BadInput("rack.switch.trim: SONiC says it in profiles of a pool; say rack.switch.pool")
+    size = _bytes("rack.switch.trim.size", switch.trim.size)
+    numbers = {"dscp_value": str(switch.trim.dscp), "queue_index": str(switch.trim.queue)}
+    return {"SWITCH_TRIMMING": {"GLOBAL": {"size": size, **numbers}}}
 
 
 def _pfc(switch: Switch, names: Iterable[str]) -> dict[str, Table]:

@@ -145,6 +145,7 @@ def test_every_port_has_it_under_the_name_that_sonic_gives() -> None:
             "rack.switch.queues.3.alpha: 3; SONiC has powers of 2 from 1/256 to 128",
         ),
         ({"groups": {3: {"pfc": "on", "xoff": "1 MB"}}}, "rack.switch.groups.3: SONiC has its sizes in a profile"),
+        ({"trim": "on"}, "rack.switch.trim: SONiC says it in profiles of a pool"),
         ({"watchdog": {"detection": "10 us"}}, "rack.switch.watchdog.detection: 0.01 ms; SONiC has whole numbers"),
     ],
 )
@@ -152,6 +153,35 @@ def test_what_sonic_cannot_say_is_refused(keys: dict[str, Any], problem: str) ->
     with pytest.raises(BadInput) as raised:
         written(plain(**keys), LinkSettings(), 1, {})
     assert problem in str(raised.value)
+
+
+TRIMMED: dict[str, Any] = {"trim": {"size": "256 B", "dscp": 9, "queue": 6}, "pool": {"size": "1 MB"}}
+
+
+def test_trimming_is_the_same() -> None:
+    tables = written(plain(**TRIMMED), LinkSettings(), 1, {})
+    assert tables["SWITCH_TRIMMING"] == {"GLOBAL": {"size": "256", "dscp_value": "9", "queue_index": "6"}}
+    assert tables["BUFFER_PROFILE"]["queue3"]["packet_discard_action"] == "trim"
+    found = read_again(tables)
+    assert Switch.model_validate(found.switch).trim == plain(**TRIMMED).trim
+    assert not [line for line in found.told if "not understood" in line]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"dscp_value": "from-tc", "tc_value": "6"}, "here it needs size, dscp_value and queue_index as numbers"),
+        ({"queue_index": "dynamic"}, "here it needs size, dscp_value and queue_index as numbers"),
+        ({"queue_index": "5"}, "DSCP 9 waits in queue 6 of the next switch"),
+        ({"size": "1024"}, "size 1024, and here it is 80 to 512"),
+    ],
+)
+def test_trimming_that_is_not_there_is_told(change: dict[str, str], told: str) -> None:
+    tables = written(plain(**TRIMMED), LinkSettings(), 1, {})
+    tables["SWITCH_TRIMMING"]["GLOBAL"] |= change
+    found = read_again(tables)
+    assert "trim" not in found.switch
+    assert [line for line in found.told if told in line]
 
 
 def test_a_plain_switch_has_nothing_to_write() -> None:
