@@ -12,6 +12,7 @@ from pathlib import Path
 from testbed.base.compiler import cache_folder
 
 SOURCES = (".py", ".c", ".h")
+MOST_UNPACKED = 1 << 26  # bytes
 ARCHIVE = ".zip"
 
 
@@ -37,12 +38,24 @@ def digest(place: Path) -> str:
 
 
 def unpacked(archive: Path) -> Path:
-    """The folder again, in the cache. Raises zipfile.BadZipFile."""
+    """The folder again, in the cache. Raises zipfile.BadZipFile for what `content` has not made."""
     target = cache_folder() / "code" / digest(archive)[:16]
     if not target.is_dir():
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent) as scratch, zipfile.ZipFile(archive) as held:
-            held.extractall(Path(scratch) / "code")
+            _unpack(held, Path(scratch) / "code")
             with suppress(OSError):  # another process was there first
                 (Path(scratch) / "code").rename(target)
     return target
+
+
+def _unpack(held: zipfile.ZipFile, folder: Path) -> None:
+    """An archive may be a stranger's: sources alone, and none outside the folder."""
+    if sum(one.file_size for one in held.infolist()) > MOST_UNPACKED:
+        raise zipfile.BadZipFile(f"its sources would take more than {MOST_UNPACKED / 1e6:.0f} MB")
+    for name in held.namelist():
+        place = folder / name
+        if place.suffix not in SOURCES or ".." in place.parts or folder not in place.parents:
+            raise zipfile.BadZipFile(f"no folder of sources has a file {name!r}")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(held.read(name))

@@ -40,3 +40,15 @@ def test_an_archive_is_its_folder_again(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "b.zip").write_bytes(b"not one")
     with pytest.raises(zipfile.BadZipFile):
         code.unpacked(tmp_path / "b.zip")
+
+
+@pytest.mark.parametrize("name", ["../out.c", "/tmp/out.c", "in/../../out.c", "run.sh"])
+def test_an_archive_writes_sources_into_its_folder_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("TESTBED_CACHE", str(tmp_path / "cache"))
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr(name, "int out;\n")
+    with pytest.raises(zipfile.BadZipFile, match="no folder of sources has a file"):
+        code.unpacked(tmp_path / "a.zip")
+    assert not [*tmp_path.rglob("out.c"), *tmp_path.rglob("run.sh")]
