@@ -28,8 +28,9 @@ class EqdsConfig(PluginConfig):
     window: float = Field(
         default=1.25,
         gt=0,
-        description="Bandwidth-delay products that may be on their way to a receiver. The publication has no such "
-        "bound, for its switches trim what the first packets of many senders would queue up; `inf` is as published.",
+        description="Bandwidth-delay products, and a credit, that may be on their way to a receiver. The "
+        "publication has no such bound, for its switches trim what the first packets of many senders would queue up; "
+        "`inf` is as published.",
     )
     credit: Size = Field(default=4096, gt=0, description="What a credit grants, but whole packets, at least one.")
 
@@ -51,4 +52,4 @@ class Eqds(CreditController):
     def on_start(self, now: float, host: Receiver) -> None:  # noqa: ARG002 - the interface
         host.rate = self.config.pace * host.line_rate
         host.credit = self.config.credit
-        host.window = self.config.window * host.bdp + host.wire_size
+        host.window = self.config.window * host.bdp + max(self.config.credit, host.wire_size)

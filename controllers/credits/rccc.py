@@ -2,9 +2,9 @@
 
 Specification 1.0 of the Ultra Ethernet Consortium has it beside NSCC, alone or together: then a packet needs a credit
 and a window. Parameters are those of the consortium's simulator, uet-htsim: 1.5 bandwidth-delay products of each flow
-on their way, 99 % of the line, and, for networks whose core has less than their edge (``congestion``), a share of that
-which is adjusted every 1.5 RTTs by the marks of all that has arrived. Its credits are packets of their own; UEC also
-puts them into ACKs. Credits for flows that have not asked for any are left out.
+on their way, four packets of 4 kB per credit, 99 % of the line, and, for networks whose core has less than their edge
+(``congestion``), a share of that which is adjusted every 1.5 RTTs by the marks of all that has arrived. Its credits are
+packets of their own; UEC also puts them into ACKs. Credits for flows that have not asked for any are left out.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from testbed.receiver import Arrival, Receiver
+from testbed.units import Size
 
 from .eqds import Eqds, EqdsConfig
 
@@ -28,6 +29,7 @@ class RcccConfig(EqdsConfig):
         ge=0,
         description="Bandwidth-delay products that a flow sends before it is granted anything; but at least a packet.",
     )
+    credit: Size = Field(default=16384, gt=0, description="What a credit grants, but whole packets, at least one.")
     flow_window: float = Field(
         default=1.5, gt=0, description="Bandwidth-delay products of one flow that may be on their way."
     )

@@ -182,16 +182,37 @@ static int can_go_on(const struct datapath *d, const struct granter *g)
 	return g->first >= 0 && !d->credits.failed && (a->again || leaves_room(d, a));
 }
 
-/* When the host grants next. If too much is on its way, an arrival says when. */
+/* Until then what is on its way to the host would have arrived: within two RTTs of what arrived or was granted last. */
+static double patience(const struct granter *g)
+{
+	return g->heard + 2 * g->told.host.base_rtt;
+}
+
+/* When the host grants next. If too much is on its way, an arrival says when, or silence. */
 static void plan(struct datapath *d, int64_t host, double now)
 {
 	const struct granter *g = &d->credits.granters[host];
+	double due = can_go_on(d, g) ? g->next : g->first >= 0 && !d->credits.failed ? patience(g) : INFINITY;
 
-	heap_set(&d->agenda, d->credits.first_id + host, can_go_on(d, g) ? fmax(g->next, now) : INFINITY);
+	heap_set(&d->agenda, d->credits.first_id + host, fmax(due, now));
+}
+
+/* Nothing arrives any more: what was on its way to the host is lost. */
+static void forget_what_is_lost(struct datapath *d, int64_t host)
+{
+	struct credits *c = &d->credits;
+
+	for (int64_t f = 0; f < c->flows; f++) {
+		struct account *a = &c->accounts[f];
+
+		if (a->host == host && a->started)
+			a->left += outstanding(a);
+	}
+	c->granters[host].outstanding = 0;
 }
 
 /* Returns how many packets it was granted. */
-static int64_t grant(struct datapath *d, int64_t f)
+static int64_t grant(struct datapath *d, int64_t f, double now)
 {
 	struct account *a = &d->credits.accounts[f];
 	struct granter *g = &d->credits.granters[a->host];
@@ -201,6 +222,7 @@ static int64_t grant(struct datapath *d, int64_t f)
 	g->outstanding += packets;
 	g->told.host.senders -= packets && !wants(a);
 	a->again = 0;
+	g->heard = now;
 	send_credit(d, f, a->granted);
 	__atomic_fetch_add(&d->arrivals[g->interface].answered, CREDIT_SIZE, __ATOMIC_RELAXED); /* it takes from its host's line */
 	return packets;
@@ -211,6 +233,8 @@ static void grant_due(struct datapath *d, int64_t host, double due, double now)
 	struct granter *g = &d->credits.granters[host];
 	double slot = (double)(d->wire_size * 8) / fmin(g->told.host.rate, g->told.host.line_rate);
 
+	if (g->first >= 0 && !can_go_on(d, g) && now >= patience(g))
+		forget_what_is_lost(d, host);
 	for (g->next = fmax(g->next, due); g->next <= now && can_go_on(d, g);) {
 		int64_t f = g->first;
 
@@ -218,7 +242,7 @@ static void grant_due(struct datapath *d, int64_t host, double due, double now)
 		d->credits.accounts[f].queued = 0;
 		if (!belongs_in_queue(d, f))
 			continue; /* its next arrival puts it back */
-		g->next += (double)grant(d, f) * slot;
+		g->next += (double)grant(d, f, now) * slot;
 		if (belongs_in_queue(d, f))
 			wait_for_credit(&d->credits, f);
 	}
@@ -243,7 +267,7 @@ static void note_arrival(struct datapath *d, const struct record *r, double dela
 	g->outstanding += outstanding(a) - before;
 	g->told.host.senders += wants(a) - wanted;
 	g->told.host.outstanding = g->outstanding * d->wire_size;
-	g->told.arrival.now = now;
+	g->heard = g->told.arrival.now = now;
 	g->told.arrival.bytes = r->frame;
 	g->told.arrival.ce_packets = !!(r->flags & SHIM_CE);
 	g->told.arrival.waiting = (a->asked - a->granted) * d->wire_size;

@@ -60,6 +60,7 @@ struct granter {
 	struct arrived told;
 	int64_t interface; /* in `arrivals` */
 	double next; /* when it may grant again */
+	double heard; /* when something last arrived, or was granted */
 	int64_t outstanding; /* packets */
 	int64_t first, last; /* flows that wait for credits; -1 */
 };
@@ -71,6 +72,7 @@ struct credits {
 	struct granter *granters;
 	struct decider *decider;
 	int64_t *fd; /* per flow of the rack, of a socket to its sender; not in virtual time */
+	int64_t flows; /* of the rack */
 	int64_t hosts, first_id; /* in the agenda: granters, and behind them flows of the rack, for their timers */
 	int64_t failed; /* the controller has, and says how */
 };

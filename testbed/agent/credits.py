@@ -27,6 +27,7 @@ GRANTER = np.dtype(
         ("told", ARRIVED),
         ("interface", "<i8"),
         ("next", "<f8"),
+        ("heard", "<f8"),
         *((name, "<i8") for name in ("outstanding", "first", "last")),
     ]
 )
@@ -94,7 +95,7 @@ class CreditState:
         c.spenders, c.accounts = memory.keep(self.spenders), memory.keep(self._accounts)
         c.granters, c.decider = memory.keep(self._granters), self.receivers.address
         c.fd = None if self._fds is None else memory.keep(self._fds)
-        c.hosts, c.first_id = len(self._granters), first_id
+        c.flows, c.hosts, c.first_id = len(self._accounts), len(self._granters), first_id
 
     def fail(self) -> None:
         """The controller has failed. Raises PluginFailed."""

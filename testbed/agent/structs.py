@@ -122,7 +122,7 @@ class CCredits(ctypes.Structure):
 
     _fields_ = [
         *((name, c_void_p) for name in ("spenders", "accounts", "granters", "decider", "fd")),
-        *((name, c_int64) for name in ("hosts", "first_id", "failed")),
+        *((name, c_int64) for name in ("flows", "hosts", "first_id", "failed")),
     ]
 
 

@@ -19,7 +19,7 @@ def test_it_grants_just_less_than_the_line_rate() -> None:
     here = host()
     Eqds(EqdsConfig(), PATH).on_start(0.0, here)
     assert (here.rate, here.credit) == (99e9, 4096)
-    assert here.window == 1.25 * 100e3 + 1078
+    assert here.window == 1.25 * 100e3 + 4096
 
 
 def test_a_flow_begins_with_a_bandwidth_delay_product() -> None:
