@@ -18,7 +18,10 @@ from tests.support.folders import results
 def test_what_a_result_holds_loads_again_as_it_was(tmp_path: Path, experiment: str, controller: str) -> None:
     manifest = load_manifest(results(tmp_path / "run", controller, experiment=experiment))
     assert (
-        differences(manifest, manifest.experiment, resolve(recorded(manifest.experiment, "run", lambda _: None))) == []
+        differences(
+            manifest, manifest.experiment, resolve(recorded(manifest.experiment, "run", lambda _plugins, _apps: None))
+        )
+        == []
     )
 
 
@@ -32,7 +35,7 @@ def test_every_part_is_compared(tmp_path: Path) -> None:
             "machine": manifest.machine.model_copy(update={"cores": 999}),
         }
     )
-    again = resolve(recorded(manifest.experiment, "run", lambda _: None).apply(["traffic.senders=4"]))
+    again = resolve(recorded(manifest.experiment, "run", lambda _plugins, _apps: None).apply(["traffic.senders=4"]))
     said = "\n".join(differences(other, other.experiment, again))
     for part in (
         "code of adpg (",
@@ -53,7 +56,7 @@ def test_a_dilation_that_was_measured_may_be_measured_again(tmp_path: Path) -> N
         differences(
             manifest,
             manifest.experiment,
-            resolve(recorded(manifest.experiment, "run", lambda _: None).apply(["time.dilation=auto"])),
+            resolve(recorded(manifest.experiment, "run", lambda _plugins, _apps: None).apply(["time.dilation=auto"])),
         )
         == []
     )
