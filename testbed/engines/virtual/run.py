@@ -239,9 +239,8 @@ def _forget_the_machine(record: RunRecord, *, live: bool) -> None:
         del record.counters[name]
     empty = np.zeros_like(record.late.pacing_lag.histogram.counts)
     unknown = Lag(Histogram(record.late.pacing_lag.histogram.edges, empty), float("nan"))
-    start = record.late_at_start
     record.late = Lateness(record.late.pacing_lag if live else unknown, unknown)
-    record.late_at_start = Lateness(start.pacing_lag, unknown) if live and start else None
+    record.late_at_start = None  # live it has changed no figure
 
 
 def follow(
