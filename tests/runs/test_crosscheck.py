@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from testbed.results.summary import Summary, summarise
 from testbed.results.verdict import Reason, Verdict
 from testbed.runs.crosscheck import Crosscheck, Told
 from testbed.runs.overrides import resolve
+from testbed.runs.same import Difference
 from tests.support import theory
 from tests.support.known import DCQCN, EIGHT, dcqcn_at_rest, options, settings
 from tests.support.modelled import figures
@@ -40,6 +42,15 @@ def virtual(controller: str, *more: str) -> Summary:
 
 def held(ran: dict[EngineName, Summary], *seeds: Summary) -> Crosscheck:
     return Crosscheck(ran, {}, seeds, PACKET, 2, Path())
+
+
+def test_live_and_virtual_time_that_decide_otherwise_do_not_agree() -> None:
+    summary = virtual("hpcc", "traffic.senders=2")
+    found = held({"virtual": summary, "live": summary})
+    assert found.agrees
+    other = replace(found, other=Difference("decisions.parquet", "rate", "3", "1.0", "2.0"))
+    assert not other.agrees
+    assert other.as_dict()["live_differs"] == "decisions.parquet, row 3, rate: was 1.0 and is 2.0"
 
 
 @pytest.mark.parametrize("flows", [2, 8])

@@ -40,6 +40,9 @@ def test_it_decides_as_in_virtual_time_to_the_bit(controller: str, tmp_path: Pat
         assert done.returncode in {0, 3}, done.stderr  # a busy machine is late
     assert (tmp_path / "live" / "decisions.parquet").stat().st_size > 0
     assert other_course(tmp_path / "virtual", tmp_path / "live") is None
+    missing = other_course(tmp_path / "virtual", tmp_path)
+    assert missing is not None
+    assert missing.file == "decisions.parquet"
     known = json.loads((tmp_path / "live" / "summary.json").read_text())
     assert known["engine"] == "live"
     assert known["pacing_lag_p99"] >= 0
