@@ -49,7 +49,7 @@ class Kept(Observer):
 def test_every_span_is_told_once_and_as_the_record_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many looks it takes: here at most seven spans of a kind at once."""
     monkeypatch.setattr(snapshots, "WALL_NS_BETWEEN", 0)
-    monkeypatch.setattr(snapshots, "MOST", np.inf)
+    monkeypatch.setattr(snapshots.Live, "most", np.inf)
     monkeypatch.setattr(spans, "MOST_SPANS", 7)
     kept = Kept()
     run = simulated(TWO, observer=kept)
