@@ -8,6 +8,7 @@ with the reason.
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,14 @@ def test_a_test_elsewhere_is_found(test: str) -> None:
 @pytest.mark.parametrize("test", ["dataplane/test_port_marking.py", "plugins/pet/test_pet.py", "cli/test_validate.py"])
 def test_aspects_packages_and_verbs_are_names(test: str) -> None:
     assert problem(TESTS / test) == ""
+
+
+def test_every_package_is_in_the_wheel() -> None:
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    folders = {"testbed": "testbed", **told["package-dir"]}
+    there = {
+        ".".join((name, *one.parent.relative_to(ROOT / folder).parts))
+        for name, folder in folders.items()
+        for one in (ROOT / folder).rglob("__init__.py")
+    }
+    assert there <= set(told["packages"])

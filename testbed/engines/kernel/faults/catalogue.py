@@ -236,13 +236,13 @@ class JumpingClock(Midway):
 
     def on_config(self, config: AgentConfig) -> AgentConfig:
         def build(paths: Paths, first: int) -> RateController:
-            signal.signal(signal.SIGUSR1, lambda _number, _frame: _jump())
+            signal.signal(signal.SIGUSR2, lambda _number, _frame: _jump())
             return config.controller(paths, first)
 
         return replace(config, controller=build)
 
     def harm(self, rack: Assembly, pool: AgentPool) -> None:  # noqa: ARG002 - part of the interface
-        os.kill(pool.members[0].pid, signal.SIGUSR1)
+        os.kill(pool.members[0].pid, signal.SIGUSR2)
 
 
 def _jump() -> None:
