@@ -54,12 +54,13 @@ def test_list_shows_everything_shipped(installed: Path, tmp_path: Path) -> None:
     listed = json.loads(run(installed / "testbed", "list", "--format", "json", cwd=tmp_path))
     names = {section: {row["name"] for row in rows} for section, rows in listed.items()}
     assert names["path choosers"] == {"random", "reps", "round-robin"}
+    assert names["credit controllers"] == {"eqds", "rccc"}
     assert names["experiments"] == {file.stem for file in (ROOT / "topologies").glob("*.yaml")}
     for section, folder in (("controllers", "controllers"), ("tuners", "plugins")):
         modules = {file.stem for file in (ROOT / folder).glob("*.py")} | {
             file.parent.name for file in (ROOT / folder).glob("*/__init__.py")
         }
-        modules -= {"__init__", "exports", "learned", "choosers", "threshold"}  # shared by several; no tuners
+        modules -= {"__init__", "exports", "learned", "choosers", "threshold", "credits"}  # of several, or of others
         of = {
             name: {"baselines"} if name in BASELINES else {one for one in modules if one in name.replace("-", "_")}
             for name in names[section]

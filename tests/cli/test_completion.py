@@ -95,6 +95,6 @@ def test_every_shell_completes_behind_an_equals_sign(complete: Complete) -> None
 
 def test_options_with_a_few_values_complete_too(complete: Complete) -> None:
     assert complete("testbed run incast-8 --engine=v") == ["--engine=virtual"]
-    assert complete("testbed run incast-8 --engine ") == ["kernel", "virtual", "fluid"]
+    assert complete("testbed run incast-8 --engine ") == ["kernel", "virtual", "live", "fluid"]
     assert complete("testbed show incast-8 --format=") == ["--format=text", "--format=json"]
     assert complete("testbed reproduce --format m") == ["markdown"]

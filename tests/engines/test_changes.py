@@ -244,7 +244,7 @@ def test_a_run_with_the_edits_of_another_is_the_same_to_the_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(snapshots, "WALL_NS_BETWEEN", 0)
-    monkeypatch.setattr(snapshots, "MOST", 1000.0)
+    monkeypatch.setattr(snapshots.Live, "most", 1000.0)
     edits: list[dict[str, Value]] = [
         {"kmin": "20 kB", "kmax": "30 kB", "leaf1-spine2.loss": "1 %"},
         {"down": "leaf1-spine1", "detected_after": "20 us"},

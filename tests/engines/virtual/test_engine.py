@@ -136,7 +136,7 @@ def test_what_only_a_machine_can_do_is_unknown(tmp_path: Path) -> None:
     for name in ("pacing_lag_p99", "pacing_lag_max", "feedback_lag_p99", "feedback_lag_max"):
         assert found[name] is None
     assert set(found["counters"]) == {
-        "lost_on_links", "ring_overflow", "reordered_packets", "rates_above_line", "drops_outside_model",
+        "lost_on_links", "ring_overflow", "reordered_packets", "rates_above_line", "drops_outside_model", "trims",
     }  # fmt: skip
     assert found["packets_delivered"] > 0
 
