@@ -1,4 +1,7 @@
-"""Files that appear whole or not at all. Standard library only: Ansible sends a link to this file to hosts as well."""
+"""Files and folders that appear whole or not at all.
+
+Standard library only: Ansible sends a link to this file to hosts as well.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import contextlib
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 
@@ -29,3 +33,19 @@ def atomic_write(file: Path, content: bytes, mode: int = 0o644, group: str = "",
         unfinished.replace(file)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def folder_once(target: Path, fill: Callable[[Path], None]) -> Path:
+    """A folder that ``fill`` fills unless it is there: whole or not at all, whoever else makes it meanwhile."""
+    if not target.is_dir():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
+            unfinished = Path(scratch) / target.name
+            unfinished.mkdir()
+            fill(unfinished)
+            try:
+                unfinished.replace(target)
+            except OSError:
+                if not target.is_dir():  # or another process was there first
+                    raise
+    return target

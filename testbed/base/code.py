@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import io
-import tempfile
 import zipfile
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
+from testbed.base.atomic import folder_once
 from testbed.base.compiler import cache_folder
 
 SOURCES = (".py", ".c", ".h")
@@ -39,14 +39,8 @@ def digest(place: Path) -> str:
 
 def unpacked(archive: Path) -> Path:
     """The folder again, in the cache. Raises zipfile.BadZipFile for what `content` has not made."""
-    target = cache_folder() / "code" / digest(archive)[:16]
-    if not target.is_dir():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent) as scratch, zipfile.ZipFile(archive) as held:
-            _unpack(held, Path(scratch) / "code")
-            with suppress(OSError):  # another process was there first
-                (Path(scratch) / "code").rename(target)
-    return target
+    with zipfile.ZipFile(archive) as held:
+        return folder_once(cache_folder() / "code" / digest(archive)[:16], partial(_unpack, held))
 
 
 def _unpack(held: zipfile.ZipFile, folder: Path) -> None:

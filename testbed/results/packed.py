@@ -9,12 +9,12 @@ import base64
 import hashlib
 import io
 import re
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from testbed.base.atomic import folder_once
 from testbed.base.compiler import cache_folder
 from testbed.errors import BadInput
 from testbed.results import differences
@@ -77,19 +77,13 @@ def _unpacked(report: Path) -> Path:
     if found is None:
         raise BadInput(f"{report} carries no results: it is no report of a run, or an older testbed wrote it")
     target = cache_folder() / "reports" / hashlib.sha256(content).hexdigest()[:16]
-    if not target.is_dir():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
-            try:
-                _unpack(base64.b64decode(found[1]), Path(scratch) / "run")
-            except (ValueError, KeyError, zlib.error, zipfile.BadZipFile) as error:
-                raise BadInput(f"{report} is cut short or damaged: {error}") from None
-            (Path(scratch) / "run").replace(target)
-    return target
+    try:
+        return folder_once(target, lambda folder: _unpack(base64.b64decode(found[1]), folder))
+    except (ValueError, KeyError, zlib.error, zipfile.BadZipFile) as error:
+        raise BadInput(f"{report} is cut short or damaged: {error}") from None
 
 
 def _unpack(content: bytes, folder: Path) -> None:
-    folder.mkdir()
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         if sum(one.file_size for one in archive.infolist()) > MOST_UNPACKED:
             raise ValueError(f"its results would take more than {MOST_UNPACKED / 1e6:.0f} MB")

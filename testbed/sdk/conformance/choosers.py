@@ -11,7 +11,6 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path as FilePath
 from typing import Protocol
 
 import numpy as np
@@ -21,14 +20,12 @@ from testbed.compiled import machine
 from testbed.compiled.choosers import Choosers
 from testbed.compiled.plain import DECIDE
 from testbed.controller import CompiledController, Path, Paths
-from testbed.engines.virtual.run import VirtualRun
-from testbed.errors import PluginFailed
-from testbed.experiment.model import DEFAULT_TUNER, Experiment
+from testbed.experiment.model import Experiment
 from testbed.experiment.resolved import Resolved
 from testbed.live.snapshots import Follower
 from testbed.plugin import PluginConfig
-from testbed.registry import Plugin, find
-from testbed.results.record import RunRecord
+from testbed.registry import Plugin
+from testbed.sdk.conformance.listened import Beside, Listened
 
 Answer = tuple[bool | None, str]
 
@@ -96,26 +93,17 @@ class _Heard(Resolved):
         return choosers
 
 
-class Trial(VirtualRun):
+class Trial(Listened):
     """One run of a path chooser."""
 
     def __init__(self, plugin: Plugin, config: PluginConfig, experiment: Experiment, follower: Follower) -> None:
         """Runs it to its end. Raises PluginFailed, and BadInput if it cannot be compiled."""
-        tuner = find("tuner", DEFAULT_TUNER)
-        sends = Plugin("controller", Steady.name, Steady, "testbed", FilePath(__file__))
         self.chosen = Chosen()
         super().__init__(
             _Heard(
-                experiment, sends, PluginConfig(), tuner, tuner.configure(None, {}),
-                chooser=plugin, chooser_config=config, chosen=self.chosen,
-            ), [], follower,
+                experiment, *Beside.of(Steady), chooser=plugin, chooser_config=config, chosen=self.chosen
+            ), follower,
         )  # fmt: skip
-        self.record = self.follow()
-        if self.record.interrupted:
-            raise PluginFailed(self.record.interrupted)
-
-    def keep_decisions(self, record: RunRecord) -> None:
-        """They are looked at as they are: a file would need packages that `testbed check` does without."""
 
     def acknowledged(self, start: float, end: float) -> float:
         """What came back, as a share of what was to be sent between two times."""

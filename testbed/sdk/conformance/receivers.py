@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, partial
-from pathlib import Path as FilePath
 from typing import Protocol
 
 import numpy as np
@@ -20,14 +19,12 @@ from testbed.compiled.layout import ARRIVED
 from testbed.compiled.plain import DECIDE
 from testbed.compiled.receivers import Receivers
 from testbed.controller import CompiledController, Paths
-from testbed.engines.virtual.run import VirtualRun
-from testbed.errors import PluginFailed
-from testbed.experiment.model import DEFAULT_TUNER, Experiment
+from testbed.experiment.model import Experiment
 from testbed.experiment.resolved import Resolved
 from testbed.live.snapshots import Follower
 from testbed.plugin import PluginConfig
-from testbed.registry import Plugin, find
-from testbed.results.record import RunRecord
+from testbed.registry import Plugin
+from testbed.sdk.conformance.listened import Beside, Listened
 
 Answer = tuple[bool | None, str]
 
@@ -85,26 +82,17 @@ class _Heard(Resolved):
         return receivers
 
 
-class Trial(VirtualRun):
+class Trial(Listened):
     """One run of a credit controller."""
 
     def __init__(self, plugin: Plugin, config: PluginConfig, experiment: Experiment, follower: Follower) -> None:
         """Runs it to its end. Raises PluginFailed, and BadInput if it cannot be compiled."""
-        tuner = find("tuner", DEFAULT_TUNER)
-        sends = Plugin("controller", Eager.name, Eager, "testbed", FilePath(__file__))
         self.grants = Grants()
         super().__init__(
             _Heard(
-                experiment, sends, PluginConfig(), tuner, tuner.configure(None, {}),
-                receiver=plugin, receiver_config=config, grants=self.grants,
-            ), [], follower,
+                experiment, *Beside.of(Eager), receiver=plugin, receiver_config=config, grants=self.grants
+            ), follower,
         )  # fmt: skip
-        self.record = self.follow()
-        if self.record.interrupted:
-            raise PluginFailed(self.record.interrupted)
-
-    def keep_decisions(self, record: RunRecord) -> None:
-        """They are looked at as they are: a file would need packages that `testbed check` does without."""
 
     def load(self, start: float, end: float) -> float:
         """Of the receiver's port between two times, as a share of its rate."""

@@ -68,10 +68,10 @@ def together(made: Sequence[Exchange]) -> Exchange:
 
 def direct(ranks: int, size: float, rounds: int) -> Exchange:
     """Each rank sends all others their part of the buffer at once; in a second round, once it has all of the first."""
-    one = everybody(np.broadcast_to(np.maximum(parts(size, ranks), 1.0), (ranks, ranks)))
+    one = everybody(np.broadcast_to(parts(size, ranks), (ranks, ranks)))
     if rounds == 1:
         return one
-    other = everybody(np.broadcast_to(np.maximum(parts(size, ranks), 1.0)[:, None], (ranks, ranks)))
+    other = everybody(np.broadcast_to(parts(size, ranks)[:, None], (ranks, ranks)))
     received = np.argsort(one.dst, kind="stable").reshape(ranks, ranks - 1)  # rank by rank
     sent = np.argsort(other.src, kind="stable").reshape(ranks, ranks - 1) + len(one.src)
     waits = np.stack((np.repeat(received, ranks - 1, axis=1), np.tile(sent, (1, ranks - 1))), axis=-1).reshape(-1, 2)
@@ -84,10 +84,10 @@ def hierarchical(ranks: int, size: float, group: int) -> Exchange:
     their allgather, each by rings.
     """
     groups = ranks // group
-    rank = np.arange(ranks).reshape(groups, group)
-    near = together([among(ring(group, size, 1), row) for row in rank])
     if groups == 1:
         return ring(ranks, size, 2)
+    rank = np.arange(ranks).reshape(groups, group)
+    near = together([among(ring(group, size, 1), row) for row in rank])
     far = together([among(ring(groups, part, 2), row) for row, part in zip(rank.T, parts(size, group), strict=True)])
     return behind(behind(near, far, ranks), near, ranks)
 
