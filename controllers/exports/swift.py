@@ -161,6 +161,7 @@ def program(config: SwiftExportConfig) -> Program:
         sources={"swift.c": SOURCE.read_text(encoding="utf-8")},
         model=lambda flows: EachFlow([SwiftModel(settings) for _ in range(flows)]),
         notes=NOTES,
+        network={"line_rate": config.line_rate, "base_rtt": of_a_probe(config.base_rtt)},
     )
 
 

@@ -6,6 +6,7 @@ It is a folder; if there is a folder ``device`` in it, as in an export and in NV
 from __future__ import annotations
 
 import ctypes
+import json
 import zipfile
 from ctypes import c_char_p
 from pathlib import Path
@@ -15,6 +16,7 @@ from testbed.errors import BadInput
 
 CARD = Path(__file__).with_name("doca_pcc")
 OURS = (CARD / "card.c", CARD / "rack.c")
+MANIFEST = "manifest.json"
 ENTRY = "doca_pcc_dev_user_algo"
 
 
@@ -43,6 +45,15 @@ def headers(program: Path) -> tuple[Path, ...]:
     """The folders in which its headers are looked for."""
     own = {one.parent for source in sources(program) for one in [source, *source.parent.glob("*/*.h")]}
     return (CARD, *sorted(own))
+
+
+def made_for(program: Path) -> dict[str, float]:
+    """Line rate (bit/s) and base RTT (s) of the network that its parameters are for, as far as its manifest says so."""
+    try:
+        manifest = json.loads((program / MANIFEST).read_text(encoding="utf-8"))
+        return {name: float(value) for name, value in manifest["network"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
 
 
 def refused(library: ctypes.CDLL) -> str:

@@ -11,8 +11,10 @@ from testbed_controllers.adpg.export import job as adpg
 from testbed_controllers.exports import fixed, swift
 
 from testbed.base import code
+from testbed.compiled import c_firmware
 from testbed.errors import BadInput
 from testbed.registry import find
+from testbed.sdk.conformance.controllers import check
 from testbed.sdk.conformance.trial import LINE
 from testbed.sdk.export.program import Program
 from tests.support.card.modelled import modelled
@@ -71,6 +73,14 @@ def test_its_parameters_are_options(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(Exception, match=r"SIGABRT .* in on_start of flow 0"):
         tried(str(THEIRS), 1, 1e-3, options={"new_flow_rate": 1})
     assert "the program refuses these parameters" in capfd.readouterr().err
+
+
+def test_a_program_is_checked_on_the_network_that_it_is_made_for(exports: dict[str, Path]) -> None:
+    """An export for 100 Gbit/s and 8 us cannot fill the line of another one."""
+    assert c_firmware.made_for(exports["swift"]) == {"line_rate": 100e9, "base_rtt": 8e-6}
+    assert c_firmware.made_for(THEIRS) == {}
+    (result,) = check(find("controller", str(exports["swift"])), only="fills the line")
+    assert result.passed, result.why
 
 
 def test_answers_to_probes_can_get_lost() -> None:

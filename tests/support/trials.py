@@ -9,7 +9,7 @@ from testbed.controller import ControllerBase
 from testbed.experiment.topology.framing import Framing
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin, find
-from testbed.sdk.conformance.trial import Trial, experiment
+from testbed.sdk.conformance.trial import USUAL, Trial, experiment
 
 WIRE = Framing(1000).wire_size  # of a trial's packets without INT
 
@@ -24,4 +24,5 @@ def tried(
     else:
         plugin = Plugin("controller", controller.name, controller, "tests", Path(__file__))
     config = config or plugin.configure(preset, options or {})
-    return Trial(plugin, config, experiment(flows, duration, **world), disorder=disorder).ran()
+    fabric = world.get("fabric", USUAL)
+    return Trial(plugin, config, experiment(flows, duration, **world), disorder=disorder, fabric=fabric).ran()

@@ -83,6 +83,7 @@ def program(trees: Trees, config: AdpgConfig, base_rtt: float) -> Program:
         model=lambda flows: _Model(fixed, parameters, flows),
         notes=NOTES.format(trees=len(fixed.leaves), depth=fixed.feature.shape[1]),
         made_of={"policy_sha256": hashlib.sha256(sources["adpg_tables.h"].encode()).hexdigest()},
+        network={"base_rtt": base_rtt} if base_rtt else {},
     )
 
 

@@ -11,30 +11,43 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from multiprocessing.connection import Connection
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
 from testbed.base import watchdog
 from testbed.base.extras import NotInstalled
-from testbed.compiled import machine
+from testbed.compiled import c_firmware, machine
 from testbed.compiled.c_form import NativeController
 from testbed.controller import CompiledController, ControllerBase
 from testbed.engines.virtual.build import MANY_PATHS, WORLD
 from testbed.engines.virtual.process import WatchedProcess
 from testbed.errors import BadInput, TestbedError
-from testbed.experiment.model import Experiment
 from testbed.plugin import PluginConfig
 from testbed.registry import CHOOSER, RECEIVER, Plugin, failed
 from testbed.sdk.conformance import c_code, integers
-from testbed.sdk.conformance.trial import LINE, RTT, TIMEOUT, Trial, experiment
+from testbed.sdk.conformance.trial import USUAL, Fabric, Trial, experiment
 from testbed.units import show_rate, show_size, show_time
 
 
-class Run(Protocol):
-    """Runs an experiment with the controller in question."""
+@dataclass(frozen=True)
+class Run:
+    """Runs the controller in question on the network that it is made for."""
 
-    def __call__(self, experiment: Experiment, *, disorder: bool = False) -> Trial: ...
+    plugin: Plugin
+    config: PluginConfig
+    connection: Connection
+    fabric: Fabric
+
+    @property
+    def rtt(self) -> float:
+        """s"""
+        return self.fabric.rtt
+
+    def __call__(self, flows: int, duration: float, *, disorder: bool = False, **world: Any) -> Trial:
+        """``world`` as in `testbed.sdk.conformance.trial.experiment`."""
+        asked = experiment(flows, duration, fabric=self.fabric, **world)
+        return Trial(self.plugin, self.config, asked, self.connection, disorder=disorder, fabric=self.fabric).ran()
 
 
 CheckOutcome = Literal["passed", "failed", "skipped"]
@@ -116,8 +129,7 @@ def _controller_questions(
 ) -> list[tuple[str, Callable[[], Answer]]]:
     form: type[ControllerBase] = plugin.form
 
-    def run(experiment: Experiment, *, disorder: bool = False) -> Trial:
-        return Trial(plugin, config, experiment, connection, disorder=disorder).ran()
+    run = Run(plugin, config, connection, _fabric(form))
 
     def of_adaptive(question: Callable[[Run], Answer]) -> Answer:
         if not form.adaptive:
@@ -127,7 +139,7 @@ def _controller_questions(
     @cache
     def first() -> str:
         """Digest of a run that two questions compare with another one of the same experiment."""
-        return run(_disturbed()).digest
+        return _disturbed(run).digest
 
     compiled = issubclass(form, CompiledController) and form.compiled
     own: list[tuple[str, Callable[[], Answer]]] = [(COMPILES, partial(_compiles, run, first))] if compiled else []
@@ -147,6 +159,13 @@ def _controller_questions(
     ]
 
 
+def _fabric(form: type[ControllerBase]) -> Fabric:
+    """A program for a card knows rate and RTT as parameters, and its manifest says of which network they are."""
+    native = getattr(form, "native", None)
+    known = c_firmware.made_for(native.file) if native and c_firmware.named_by(native.file) else {}
+    return Fabric(known.get("line_rate", USUAL.line), known.get("base_rtt", USUAL.rtt))
+
+
 def _ask(plugin: Plugin, name: str, question: Callable[[], Answer]) -> Result:
     try:
         try:
@@ -163,21 +182,21 @@ def _ask(plugin: Plugin, name: str, question: Callable[[], Answer]) -> Result:
 
 
 def _starts(run: Run) -> Answer:
-    trial = run(experiment(3, RTT))
+    trial = run(3, run.rtt)
     rate, window = trial.begun()
     limit = f"a window of {show_size(window.min())}" if np.isfinite(window.min()) else "no window"
     return True, f"flows start at {show_rate(rate.min())} with {limit}"
 
 
 def _fills_the_line(run: Run) -> Answer:
-    used = run(experiment(1, 150 * RTT)).load(100 * RTT)
+    used = run(1, 150 * run.rtt).load(100 * run.rtt)
     return used >= 0.9, f"one flow used {_percent(used)} of the line in RTTs 100 to 150; at least 90 % is expected"
 
 
 def _reacts(run: Run) -> Answer:
-    trial = run(experiment(8, 600 * RTT))
-    asked = trial.asked()[trial.port_series.time >= 400 * RTT].mean() / LINE
-    dropped, passed = (float(trial.growth(trial.port(f"{what}_packets"), 120 * RTT)) for what in ("dropped", "tx"))
+    trial = run(8, 600 * run.rtt)
+    asked = trial.asked()[trial.port_series.time >= 400 * run.rtt].mean() / run.fabric.line
+    dropped, passed = (float(trial.growth(trial.port(f"{what}_packets"), 120 * run.rtt)) for what in ("dropped", "tx"))
     lost = dropped / max(dropped + passed, 1)
     least, most = ASKED
     return least <= asked <= most and lost <= 0.05, (
@@ -187,8 +206,8 @@ def _reacts(run: Run) -> Answer:
 
 
 def _shares(run: Run) -> Answer:
-    trial = run(experiment(2, 300 * RTT, gap=50 * RTT))
-    first, second = trial.growth(trial.flow_series.wire_bytes, 250 * RTT)
+    trial = run(2, 300 * run.rtt, gap=50 * run.rtt)
+    first, second = trial.growth(trial.flow_series.wire_bytes, 250 * run.rtt)
     jain = (first + second) ** 2 / max(2 * (first**2 + second**2), 1e-9)
     return bool(jain > 0.95), (
         f"two flows, the second 50 RTTs later: Jain's index is {jain:.3f} in RTTs 250 to 300 (more than 0.95 is "
@@ -206,28 +225,28 @@ def _alive(trial: Trial, start: float, least: float, faults: str) -> Answer:
 
 def _survives_loss(run: Run) -> Answer:
     faults = "1 % of the packets and 1 % of the acknowledgements lost at random"
-    return _alive(run(experiment(1, 100 * RTT, loss=0.01)), 50 * RTT, 0.01, faults)
+    return _alive(run(1, 100 * run.rtt, loss=0.01), 50 * run.rtt, 0.01, faults)
 
 
 def _survives_timeouts(run: Run) -> Answer:
-    silence = 2.5 * TIMEOUT
-    end = 20 * RTT + silence
-    trial = run(experiment(1, end + 80 * RTT, silence=(20 * RTT, end)))
+    silence = 2.5 * run.fabric.timeout
+    end = 20 * run.rtt + silence
+    trial = run(1, end + 80 * run.rtt, silence=(20 * run.rtt, end))
     faults = f"a link down for {show_time(silence)}, {trial.record.flows.timeouts.sum()} timeouts"
-    return _alive(trial, end + 40 * RTT, 0.1, faults)
+    return _alive(trial, end + 40 * run.rtt, 0.1, faults)
 
 
 def _survives_disorder(run: Run) -> Answer:
-    trial = run(experiment(2, 80 * RTT, loss=0.001), disorder=True)
-    return _alive(trial, 40 * RTT, 0.01, "a tenth of the feedback late, a tenth twice")
+    trial = run(2, 80 * run.rtt, loss=0.001, disorder=True)
+    return _alive(trial, 40 * run.rtt, 0.01, "a tenth of the feedback late, a tenth twice")
 
 
-def _disturbed(*, compiled: bool = True) -> Experiment:
-    return experiment(3, 60 * RTT, gap=10 * RTT, loss=0.005, compiled=compiled)
+def _disturbed(run: Run, *, compiled: bool = True) -> Trial:
+    return run(3, 60 * run.rtt, gap=10 * run.rtt, loss=0.005, compiled=compiled)
 
 
 def _repeats(run: Run, first: Callable[[], str]) -> Answer:
-    one, two = first(), run(_disturbed()).digest
+    one, two = first(), _disturbed(run).digest
     same = f"the same seed gave the same decisions twice (digest {one[:12]})"
     return one == two, same if one == two else f"the same seed gave other decisions: digests {one[:12]} and {two[:12]}"
 
@@ -236,14 +255,14 @@ def _compiles(run: Run, first: Callable[[], str]) -> Answer:
     """What a user debugs as Python must be what decides in a run."""
     if not machine.available():
         return None, "numba is not installed: Python decides in every run on this machine"
-    one, two = first(), run(_disturbed(compiled=False)).digest
+    one, two = first(), _disturbed(run, compiled=False).digest
     same = f"the same feedback gave the same decisions, bit for bit (digest {one[:12]})"
     return one == two, same if one == two else f"decisions differ: digests {one[:12]} compiled and {two[:12]} in Python"
 
 
 def _restart(run: Run) -> Answer:
     """Flows that have been through congestion start again, as they do when a host's next message begins."""
-    trial = run(experiment(4, 30 * RTT))
+    trial = run(4, 30 * run.rtt)
     began = trial.begun()
     again = trial.restarted()
     found = f"{show_rate(again[0][0])} and {show_size(again[1][0])} in flight"

@@ -1,12 +1,14 @@
 """A short run of a controller on the virtual engine: its record, its decisions, the controller itself.
 
 The rack is a dumbbell of HPCC's simulations, 25 Gbit/s and 13 us: hosts h1 to hN send to one behind the other switch.
+A program that was made for another network has a rack of that rate and RTT.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 from testbed.base.arrays import Floats
 from testbed.controller import ABOVE_LINE
 from testbed.engines.virtual.run import VirtualRun
-from testbed.errors import PluginFailed, TestbedError
+from testbed.errors import BadInput, PluginFailed, TestbedError
 from testbed.experiment.model import DEFAULT_TUNER, Experiment
 from testbed.experiment.resolved import Resolved
 from testbed.live.snapshots import Follower
@@ -26,17 +28,52 @@ from testbed.results.trace import KINDS, START, TIMER, DecisionTrace
 from testbed.sdk.conformance.disorder import Disorder
 from testbed.units import show_rate, show_time
 
-RTT = 13e-6  # s; base RTT of a packet without INT, to 1 %
-LINE = 25e9  # bit/s, of every host and of the link between the switches
+ENDLESS = 1000  # calls of on_timer that leave the timer in the past
+TRUNK = "s1-s2"
+LINKS, SENT = 6, 3500  # of a round trip; wire bytes that its links send one after the other
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """What the rack is like; the same in BDPs and RTTs, whatever its rate and its RTT."""
+
+    line: float = 25e9  # bit/s, of every host and of the link between the switches
+    rtt: float = 13e-6  # s; base RTT of a packet without INT, to 1 %
+
+    @property
+    def bdp(self) -> float:
+        """Bytes."""
+        return self.line * self.rtt / 8
+
+    @property
+    def timeout(self) -> float:
+        """Of retransmissions, s."""
+        return TIMEOUT * (self.rtt / RTT)
+
+    @property
+    def kmax(self) -> float:
+        """Bytes from which on every packet is marked."""
+        return KMAX * (self.bdp / USUAL.bdp)
+
+    @property
+    def delay(self) -> float:
+        """Of each link, s. Raises BadInput if there is none."""
+        delay = (self.rtt - SENT * 8 / self.line) / LINKS
+        if delay <= 0:
+            raise BadInput(
+                f"a base RTT of {show_time(self.rtt)} at {show_rate(self.line)} is less than it takes to send a packet "
+                "over three links and its acknowledgement back"
+            )
+        return delay
+
+
+USUAL = Fabric()
+LINE, RTT = USUAL.line, USUAL.rtt
 BUFFER = 1e6  # bytes
 # The thresholds fit that port: marks begin at a fifth of its BDP of 40.6 kB, and two of them are the most that ECN lets
 # stand in the queue. SECN2, at 2.5 to 10 BDPs, would let windows of several BDPs pass as settled.
 KMIN, KMAX, PMAX = 8e3, 80e3, 0.2
 TIMEOUT = 400e-6  # s
-LIMIT = LINE * ABOVE_LINE
-ENDLESS = 1000  # calls of on_timer that leave the timer in the past
-TRUNK = "s1-s2"
-_LINK = {"rate": "25 Gbit/s", "delay": "1.98 us"}
 
 
 class OutOfBounds(TestbedError):
@@ -46,12 +83,13 @@ class OutOfBounds(TestbedError):
 def _in_bounds(trial: Trial) -> None:
     """Looks at all that was decided. What is no rate, window or time at all, the agent has refused already."""
     decided = trial.decided
-    if (above := decided["rate"] > LIMIT).any():
+    line = trial.fabric.line
+    if (above := decided["rate"] > line * ABOVE_LINE).any():
         first = int(above.argmax())
         raise OutOfBounds(
             f"the rate of flow {decided['flow'][first]} of {len(trial.flows)} is {decided['rate'][first]:g} after "
             f"{KINDS[decided['kind'][first]]} at {show_time(decided['time'][first])}; it must be above 0 and at most "
-            f"the line rate, {show_rate(LINE)}"
+            f"the line rate, {show_rate(line)}"
         )
     late = decided["flow"][(decided["kind"] == TIMER) & (decided["timer"] <= decided["time"])]
     if len(late) > ENDLESS:
@@ -76,27 +114,30 @@ class Unwatched:
 def experiment(
     flows: int, duration: float, *, gap: float = 0.0, loss: float = 0.0, red: tuple[float, float, float] | None = None,
     silence: tuple[float, float] | None = None, buffer: float = BUFFER, compiled: bool = True, seed: int = 1,
+    fabric: Fabric = USUAL,
 ) -> Experiment:  # fmt: skip
     """``flows`` endless flows of as many hosts, one each ``gap``; ``loss`` on the link between the switches, each way,
     which is down from the first time of ``silence`` to the second.
     """
     kmin, kmax, pmax = red or (KMIN, KMAX, PMAX)
+    scale = fabric.bdp / USUAL.bdp
+    link = {"rate": f"{fabric.line!r} bit/s", "delay": _s(fabric.delay)}
     events = [{"at": _s(at), what: TRUNK} for at, what in zip(silence or (), ("down", "up"), strict=False)]
     return Experiment.model_validate({
         "name": "check",
         "rack": {
-            "kind": "dumbbell", "left": flows, "right": 1, "link": _LINK, "bottleneck": {**_LINK, "loss": loss},
-            "switch": {"buffer": f"{buffer} B"},
+            "kind": "dumbbell", "left": flows, "right": 1, "link": link, "bottleneck": {**link, "loss": loss},
+            "switch": {"buffer": f"{buffer * scale} B"},
         },
         "traffic": {"pattern": "incast", "senders": flows, "stagger": _s(gap)},
         "controller": {"name": "", "compiled": compiled},
         "tuner": {
-            "name": DEFAULT_TUNER, "kmin": f"{kmin} B", "kmax": f"{kmax} B", "pmax": pmax,
-            "reference_rate": "25 Gbit/s",
+            "name": DEFAULT_TUNER, "kmin": f"{kmin * scale} B", "kmax": f"{kmax * scale} B", "pmax": pmax,
+            "reference_rate": f"{fabric.line!r} bit/s",
         },
         "time": {"duration": _s(duration)},
-        "transport": {"timeout": _s(TIMEOUT)},
-        "record": {"interval": _s(RTT)},
+        "transport": {"timeout": _s(fabric.timeout)},
+        "record": {"interval": _s(fabric.rtt)},
         "events": events,
         "seed": seed,
     })  # fmt: skip
@@ -117,7 +158,9 @@ class Trial(VirtualRun):
         follower: Follower | None = None,
         *,
         disorder: bool = False,
+        fabric: Fabric = USUAL,
     ) -> None:
+        self.fabric = fabric
         tuner = find("tuner", experiment.tuner.name)
         tuner_config = tuner.configure(experiment.tuner.preset, experiment.tuner.options)
         super().__init__(Resolved(experiment, plugin, config, tuner, tuner_config), [], follower or Unwatched())
@@ -183,7 +226,7 @@ class Trial(VirtualRun):
 
     def load(self, start: float) -> float:
         """Of the port, as a share of its rate."""
-        return float(8 * self.growth(self.port("tx_bytes"), start) / LINE)
+        return float(8 * self.growth(self.port("tx_bytes"), start) / self.fabric.line)
 
     def asked(self) -> Floats:
         """What all flows together want to send, bit/s, shape (t,): rates, or windows per RTT where they are less.
@@ -191,7 +234,7 @@ class Trial(VirtualRun):
         The RTT is that of a queue as long as ECN lets it stand, for there it is meant to be. Of a longer queue it would
         hide that the windows do not react: the more of them are in the queue, the longer the RTT is.
         """
-        standing = np.minimum(self.port("queue"), KMAX) * 8 / LINE
+        standing = np.minimum(self.port("queue"), self.fabric.kmax) * 8 / self.fabric.line
         per_rtt = 8 * self.flow_series.window / (self.rtt + standing)[:, None]
         asked: Floats = np.minimum(self.flow_series.rate, per_rtt).sum(axis=1)
         return asked

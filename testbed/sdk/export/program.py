@@ -118,6 +118,7 @@ class Program:
     needs_numbers: bool = True
     patience: int = PATIENCE_NS
     made_of: Mapping[str, str] = field(default_factory=dict)  # e.g. the policy's SHA-256, for the manifest
+    network: Mapping[str, float] = field(default_factory=dict)  # line_rate (bit/s), base_rtt (s): what it is made for
 
     @property
     def every_parameter(self) -> tuple[Parameter, ...]:
@@ -163,6 +164,7 @@ def _manifest(program: Program, device: Mapping[str, str]) -> dict[str, Any]:
         "algorithm_id": program.number,
         "digest": _sha256(everything),
         "made_of": dict(program.made_of),
+        "network": dict(program.network),
         "probes": program.probes,
         "binary": "testbed-pcc",
         "parameters": [

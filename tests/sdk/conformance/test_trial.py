@@ -9,10 +9,10 @@ import pytest
 
 from testbed.base.arrays import Ints
 from testbed.controller import CompiledController, Feedback, Paths, RateController, Signal
-from testbed.errors import PluginFailed
+from testbed.errors import BadInput, PluginFailed
 from testbed.plugin import PluginConfig
 from testbed.results.trace import FEEDBACK, SENT, TIMEOUT, TIMER
-from testbed.sdk.conformance.trial import BUFFER, LINE, RTT, OutOfBounds, Trial
+from testbed.sdk.conformance.trial import BUFFER, LINE, RTT, USUAL, Fabric, OutOfBounds, Trial
 from testbed.sdk.conformance.trial import TIMEOUT as SILENCE
 from tests.support.trials import tried
 
@@ -38,6 +38,19 @@ class Probe(RateController):
 def probed(share: float = 1.0, packets: float = np.inf, *, flows: int = 1, duration: float, **more: Any) -> Trial:
     form = type("Probe", (Probe,), {"share": share, "packets": packets})
     return tried(form, flows, duration, **more)
+
+
+@pytest.mark.parametrize("fabric", [Fabric(100e9, 8e-6), Fabric(10e9, 50e-6)], ids=["100G", "10G"])
+def test_a_rack_of_another_rate_and_rtt_is_the_same_in_bdps(fabric: Fabric) -> None:
+    trial = probed(fabric=fabric, duration=60 * fabric.rtt)
+    assert trial.rtt == pytest.approx(fabric.rtt, rel=0.01)
+    assert trial.load(20 * fabric.rtt) == pytest.approx(1, abs=0.01)
+    assert trial.experiment.rack.switch.buffer == pytest.approx(BUFFER * fabric.bdp / USUAL.bdp, abs=1)
+
+
+def test_a_packet_takes_its_time() -> None:
+    with pytest.raises(BadInput, match="a base RTT of 1 us at 10 Gbit/s is less than it takes to send a packet"):
+        _ = Fabric(10e9, 1e-6).delay
 
 
 def told(trial: Trial, column: str, kind: int = FEEDBACK) -> np.ndarray:
