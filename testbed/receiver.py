@@ -53,6 +53,7 @@ class Arrival:
     waiting: int  # bytes that its flow wants and was not granted
     outstanding: int  # bytes of its flow, as in `Receiver`
     delay: float  # s since it left its sender
+    trimmed: int  # 1 if switches have left only its headers; its flow wants to send it again
 
 
 class CreditController(Stateful):

@@ -50,6 +50,7 @@ BEHAVIOURS = {
         "routing": "packets of a flow over many paths, with real packets",
         "theory": "closed forms, with real packets",
         "ties": "senders that are alike, at a full port",
+        "trim": "packets that are shortened on the wire",
     },
     "engines/lab/switch": {"any_packet": "packets of hosts that know nothing of the testbed"},
     "engines/virtual": {  # the same, where the kernel is not the point

@@ -61,7 +61,7 @@ class Rccc(Eqds):
         host.rate *= host.kept[SHARE]
 
     def on_arrival(self, arrival: Arrival, host: Receiver) -> None:
-        host.kept[PACKETS] += 1
+        host.kept[PACKETS] += 1 - arrival.trimmed  # which cannot be marked
         host.kept[MARKED] += arrival.ce_packets
         if self.config.congestion and arrival.now >= host.kept[UNTIL]:
             self.adjust(host)
@@ -70,7 +70,7 @@ class Rccc(Eqds):
     def adjust(self, host: Receiver) -> None:
         """The host's rate, by what has arrived since the last time."""
         config, marked = self.config, host.kept[MARKED]
-        host.kept[AVERAGE] += config.gain * (marked / host.kept[PACKETS] - host.kept[AVERAGE])
+        host.kept[AVERAGE] += config.gain * (marked / max(host.kept[PACKETS], 1.0) - host.kept[AVERAGE])
         above, share = host.kept[AVERAGE] - config.target, host.kept[SHARE]
         if above > 0:
             share *= 1 - above * config.decrease

@@ -132,9 +132,11 @@ class Agent(ABC):
 
     def _check_timeouts(self, now: float) -> None:
         self._next_check = now + self.timing.timeout / 8
-        silent = np.flatnonzero(self.datapath.waiting & (now - self.datapath.last_feedback > self.timing.timeout))
+        silent = self.datapath.silent(now, self.timing.timeout)
         if not len(silent):
             return
-        self.datapath.declare_lost(silent, now)
         self.datapath.last_feedback[silent] = now
-        self.time_out(now, silent)
+        lost = self.datapath.ask_again(silent, self.timing.timeout, now)
+        if len(lost):
+            self.datapath.declare_lost(lost, now)
+            self.time_out(now, lost)

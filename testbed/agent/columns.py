@@ -27,7 +27,7 @@ FLOW = np.dtype(
         *((name, "<f8") for name in ("last_feedback", "rtt", "rtt_sum", "finished")),
         *((name, "<i8") for name in ("ce", "lost", "late", "cnps", "hops", "rerouted", "bin")),
         *((name, "<i8") for name in ("opener", "before", "sent_before", "newest", "next_pair")),
-        *((name, "<i8") for name in ("again", "naks", "covered", "trims", "trims_resent")),
+        *((name, "<i8") for name in ("again", "naks", "covered", "trims")),
     ]
 )
 """struct flow of datapath.h."""
@@ -58,7 +58,6 @@ class Flows:
         self.again: Ints = state["again"]  # packets sent besides, under numbers that had been sent before
         self.naks: Ints = state["naks"]  # where packets are sent again under their numbers
         self.trims: Ints = state["trims"]  # packets of which only headers came; a NACK of each was read
-        self.trims_resent: Ints = state["trims_resent"]  # of these, that were not known to be lost yet
         self.expected: Ints = state["expected"]  # number of the oldest packet that may not have arrived
         self.acked: Ints = state["acked"]
         self.covered: Ints = state["covered"]  # of these, less one for each answer that was read

@@ -30,7 +30,10 @@ int64_t affordable(const struct datapath *d, int64_t f, int64_t packets)
 	return most < packets ? most : packets;
 }
 
-/* For the packet that is about to leave: what its flow wants to have been granted, but not more than its window lets go. */
+/*
+ * For the packet that is about to leave: what its flow wants to have been granted, but not more than its window lets go. One more for each
+ * packet that was trimmed, the receiver adds, who knows of those first.
+ */
 uint32_t what_it_wants(struct datapath *d, int64_t f)
 {
 	struct spender *s = &d->credits.spenders[f];
@@ -40,7 +43,7 @@ uint32_t what_it_wants(struct datapath *d, int64_t f)
 
 	if (!isinf(flow->window) && flow->window < (double)(wanted * d->wire_size))
 		wanted = 1 + (int64_t)(flow->window / (double)d->wire_size);
-	said = (uint32_t)(spent(d, f) + wanted - s->unasked) & ((1u << ASKED_BITS) - 1);
+	said = (uint32_t)(spent(d, f) + wanted - s->unasked - flow->trims) & ((1u << ASKED_BITS) - 1);
 	if (s->starved)
 		said |= 1u << ASKED_BITS;
 	s->starved = 0;
@@ -63,10 +66,12 @@ static void take_credit(struct datapath *d, const struct record *r, double now)
 	struct spender *s = &d->credits.spenders[f];
 
 	granted = nearest(s->granted, r->psn, 24);
-	d->flow[f].last_feedback = now;
+	if (!d->flow[f].inflight)
+		d->flow[f].last_feedback = now; /* of what is on its way, it says nothing */
 	if (granted <= s->granted)
 		return;
 	s->granted = granted;
+	s->patience /= 2;
 	reschedule(d, &f, 1, now);
 }
 
@@ -254,8 +259,11 @@ static void note_arrival(struct datapath *d, const struct record *r, double dela
 	struct account *a = &d->credits.accounts[r->flow];
 	struct granter *g = &d->credits.granters[a->host];
 	int64_t said = r->payload | (int64_t)r->ttl << 16, before = a->started ? outstanding(a) : 0, wanted = wants(a);
-	int64_t asked = nearest(a->granted, said, ASKED_BITS), left;
+	int64_t trimmed = r->flags & TRIMMED, asked, left;
 
+	a->trims += trimmed;
+	a->asked += trimmed;
+	asked = nearest(a->granted, said + a->trims, ASKED_BITS);
 	left = numbered(d) ? nearest(a->left, r->psn, 16) : nearest(a->left, r->psn, 24) + 1;
 	if (!a->started || asked > a->asked)
 		a->asked = asked;
@@ -273,6 +281,7 @@ static void note_arrival(struct datapath *d, const struct record *r, double dela
 	g->told.arrival.waiting = (a->asked - a->granted) * d->wire_size;
 	g->told.arrival.outstanding = outstanding(a) * d->wire_size;
 	g->told.arrival.delay = delay;
+	g->told.arrival.trimmed = trimmed;
 }
 
 static void on_arrival(struct datapath *d, const struct record *r, double delay, double now)

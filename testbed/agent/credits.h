@@ -37,6 +37,7 @@ struct arrived {
 		double now;
 		int64_t bytes, ce_packets, waiting, outstanding;
 		double delay;
+		int64_t trimmed;
 	} arrival;
 };
 
@@ -44,6 +45,7 @@ struct arrived {
 struct spender {
 	int64_t unasked, granted;
 	int64_t starved; /* nothing came back: its next packet asks for what was granted */
+	double patience; /* s beyond a timeout until it is: longer each time, shorter with each credit */
 };
 
 /* Of a flow, at its receiver. Mirrored in credits.py. */
@@ -53,6 +55,7 @@ struct account {
 	int64_t left;			 /* packets that have left the sender, as far as arrivals tell */
 	int64_t started, queued, after;
 	int64_t again;			 /* its sender has to be told once more */
+	int64_t trims;			 /* packets of which only the headers have come */
 };
 
 /* A host that receives. */

@@ -18,10 +18,14 @@ from testbed.controller import Paths
 from testbed.experiment.layout import Layout
 from testbed.registry import Plugin, failed
 
-SPENDER = np.dtype([(name, "<i8") for name in ("unasked", "granted", "starved")])
+SPENDER = np.dtype([*((name, "<i8") for name in ("unasked", "granted", "starved")), ("patience", "<f8")])
 ACCOUNT = np.dtype(
-    [(name, "<i8") for name in ("host", "unasked", "granted", "asked", "left", "started", "queued", "after", "again")]
+    [
+        (name, "<i8")
+        for name in ("host", "unasked", "granted", "asked", "left", "started", "queued", "after", "again", "trims")
+    ]
 )
+LONGEST = 64  # timeouts, until a flow asks again for credits
 GRANTER = np.dtype(
     [
         ("told", ARRIVED),
@@ -96,6 +100,11 @@ class CreditState:
         c.granters, c.decider = memory.keep(self._granters), self.receivers.address
         c.fd = None if self._fds is None else memory.keep(self._fds)
         c.flows, c.hosts, c.first_id = len(self._accounts), len(self._granters), first_id
+
+    def be_patient(self, flows: Ints, timeout: float) -> None:
+        """Nothing was granted to these, and they ask: who has many others before him shall not ask all the time."""
+        patience = self.spenders["patience"]
+        patience[flows] = np.minimum(2 * patience[flows] + timeout, LONGEST * timeout)
 
     def fail(self) -> None:
         """The controller has failed. Raises PluginFailed."""

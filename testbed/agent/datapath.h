@@ -80,7 +80,7 @@ struct flow {
 	int64_t again; /* packets that were sent under a number that was sent before: all that it has sent are `sent` + `again` */
 	int64_t naks; /* that were read */
 	int64_t covered; /* of `acked`, less one for each answer that was read: by those that stand for several, or for none */
-	int64_t trims, trims_resent; /* packets of which only headers came, as NACKs said; of these, that were not known to be lost */
+	int64_t trims; /* packets of which only headers came, as NACKs said */
 };
 
 /* Mirrored field by field in structs.py. */

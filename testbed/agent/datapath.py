@@ -290,13 +290,31 @@ class Datapath:
         starved = (self.flows.to_send > 0) & (spent >= may["unasked"] + may["granted"]) & (self.started > 0)
         return np.asarray((self.flows.inflight > 0) | starved)
 
+    def silent(self, now: float, timeout: float) -> Ints:
+        """Flows of which nothing has come back for so long; those with nothing on its way may be more patient."""
+        most = (
+            timeout
+            if self._credits is None
+            else timeout + self._credits.spenders["patience"] * (self.flows.inflight == 0)
+        )
+        return np.flatnonzero(self.waiting & (now - self.last_feedback > most))
+
+    def ask_again(self, flows: Ints, timeout: float, now: float) -> Ints:
+        """With credits, each of ``flows`` may send a packet that asks. Returns those that have something on its way."""
+        if self._credits is None:
+            return flows
+        self.code.ask_again(self.pointer, flows.ctypes.data, len(flows))
+        on_its_way = self.flows.inflight[flows] > 0
+        starved = flows[~on_its_way]
+        self._credits.be_patient(starved, timeout)
+        self.reschedule(starved, now)
+        return flows[on_its_way]
+
     def declare_lost(self, flows: Ints, now: float) -> None:
         """Declare everything in flight of ``flows`` lost: the retransmission timeout."""
         state = self.flows
         flows = np.ascontiguousarray(flows, np.int64)
         state.timeouts[flows] += 1
-        if self._credits:
-            self.code.ask_again(self.pointer, flows.ctypes.data, len(flows))
         if self.c.transport.recovery:
             self.code.send_again(self.pointer, flows.ctypes.data, len(flows), now)
             return

@@ -227,7 +227,6 @@ static int64_t trimmed(struct datapath *d, int64_t f, int64_t number, double lef
 	s = sending_of(d, f, number);
 	if (s->arrived || s->lost || s->time > left + SMALLEST)
 		return 0;
-	flow->trims_resent++;
 	lose(d, f, number, CHOOSE_LOSS, now);
 	return 1;
 }

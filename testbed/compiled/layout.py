@@ -35,6 +35,7 @@ ARRIVAL = np.dtype(
         ("now", "f8"),
         *((name, "i8") for name in ("bytes", "ce_packets", "waiting", "outstanding")),
         ("delay", "f8"),
+        ("trimmed", "i8"),
     ]
 )
 ARRIVED = np.dtype([("host", RECEIVER), ("arrival", ARRIVAL)])

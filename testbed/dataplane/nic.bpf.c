@@ -154,7 +154,7 @@ static __always_inline void reply(struct __sk_buff *skb, struct roce *packet, __
 }
 
 /* For whoever grants credits: a data packet has arrived. Not inline: others do without it. */
-static __attribute__((noinline)) void tell_arrival(const struct roce *packet, __u32 frame, __u32 number)
+static __attribute__((noinline)) void tell_arrival(const struct roce *packet, __u32 frame, __u32 number, __u32 flags)
 {
 	__u32 asked = bpf_ntohl(packet->imm) >> ENTROPY_BITS;
 	struct record *record;
@@ -173,7 +173,7 @@ static __attribute__((noinline)) void tell_arrival(const struct roce *packet, __
 	record->payload = asked;
 	record->ttl = asked >> 16;
 	record->opcode = packet->opcode;
-	record->flags = (packet->tos & 3) == 3 ? SHIM_CE : 0;
+	record->flags = flags;
 	record->hops = 0;
 	bpf_ringbuf_submit(record, settings.ring_flags);
 }
@@ -188,6 +188,8 @@ static __attribute__((noinline)) int on_trimmed(struct __sk_buff *skb, struct ro
 		return TC_ACT_OK;
 	__sync_fetch_and_add(&flow->packets, 1);
 	__sync_fetch_and_add(&receiver->trims, 1);
+	if (settings.credits)
+		tell_arrival(packet, skb->len, flow->ring, TRIMMED);
 	packet->imm = bpf_htonl((__u32)AETH_TRIMMED << 24 | (receiver->messages & 0xffffff));
 	packet->shim.frame = packet->shim.payload = 0;
 	packet->shim.flags = 0;
@@ -209,7 +211,7 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 	if (settings.trim_tos && packet->tos >> 2 == settings.trim_tos >> 2)
 		return on_trimmed(skb, packet, id);
 	if (settings.credits)
-		tell_arrival(packet, skb->len, flow->ring);
+		tell_arrival(packet, skb->len, flow->ring, ce ? SHIM_CE : 0);
 	if (__builtin_expect(id < settings.numbered, 0)) {
 		struct receiver *receiver = bpf_map_lookup_elem(&receivers, &id);
 		enum answer answer = receiver ? receive(receiver, packet, settings.ahead, ce) : NONE;

@@ -40,6 +40,7 @@
 #define SHIM_INC 0x20   /* the sender may take more */
 #define SHIM_DEC 0x40   /* a switch has told the sender to take less */
 #define SHIM_AGAIN 0x80 /* sent before, under the same number */
+#define TRIMMED 0x01 /* of the record of a packet that has arrived: only its headers have */
 
 #define FIRST_PORT 0xc000 /* RoCEv2 takes source ports from the dynamic range, for ECMP's sake */
 #define ENTROPY_BITS 14

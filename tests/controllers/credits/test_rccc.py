@@ -20,11 +20,11 @@ def begun(**options: object) -> tuple[Rccc, Receiver]:
     return flow, host
 
 
-def arrive(flow: Rccc, host: Receiver, start: float, marked: int, packets: int = 10) -> None:
+def arrive(flow: Rccc, host: Receiver, start: float, marked: int, *, packets: int = 10, trimmed: int = 0) -> None:
     """In one and a half RTTs."""
     for number in range(packets):
         now = start + 1.5 * RTT * (number + 1.01) / packets
-        flow.on_arrival(Arrival(now, 1078, int(number < marked), 0, 0, RTT / 2), host)
+        flow.on_arrival(Arrival(now, 1078, int(number < marked), 0, 0, RTT / 2, int(number >= packets - trimmed)), host)
 
 
 def test_a_flow_may_have_one_and_a_half_bandwidth_delay_products_on_their_way() -> None:
@@ -39,6 +39,14 @@ def test_marks_above_the_target_take_away_half_of_what_exceeds_it() -> None:
     assert host.rate == pytest.approx(FULL * 0.95)
     arrive(flow, host, 1.6 * RTT, marked=8)  # 0.6
     assert host.rate == pytest.approx(FULL * 0.95 * 0.85)
+
+
+def test_what_was_trimmed_cannot_have_been_marked() -> None:
+    flow, host = begun()
+    arrive(flow, host, 0.0, marked=4, trimmed=5)  # 0.8 of those that could be
+    assert host.rate == pytest.approx(FULL * 0.95)
+    arrive(flow, host, 1.6 * RTT, marked=0, trimmed=10)  # the average is 0.2
+    assert host.rate == pytest.approx(FULL * 0.96)
 
 
 def test_it_comes_back_faster_and_faster_while_nothing_is_marked() -> None:

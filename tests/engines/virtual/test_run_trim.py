@@ -84,6 +84,34 @@ def test_headers_that_are_lost_on_their_way_are_recovered() -> None:
     assert record.counters["trims"] > 64
 
 
+def test_where_receivers_grant_each_trim_is_a_request() -> None:
+    """Most of 25 packets that each flow may send unasked are trimmed; nothing is left that could ask for more."""
+    settings = ["controller=fixed", "receiver={name: eqds, preset: trimming}", "traffic.size=100 kB"]
+    record = simulated(INCAST, settings)
+    line = 64 * 25 * 4160 * 8 / 100e9  # s that the packets take
+    assert record.flows.resent_packets.sum() == record.counters["trims"] > 64 * 20
+    assert record.flows.timeouts.sum() == 0
+    assert record.flows.finished.max() < 1.05 * line  # headers take some of it
+
+
+def test_credits_do_not_keep_a_flow_waiting_for_what_is_lost() -> None:
+    """Headers are dropped, too, and windows stay full of what they were of. Credits say nothing of that."""
+    settings = ["receiver={name: rccc, preset: trimming}", "rack.switch.queues={0: {red: off}}"]
+    record = simulated(INCAST, settings)
+    all_arrived(record, 64)
+    assert dropped_packets(record) > 0
+    assert record.flows.finished.max() < 2.9e-3
+
+
+def test_flows_of_which_many_wait_for_credits_do_not_ask_all_the_time() -> None:
+    """Each is granted 15 packets in 320 us. Asking whenever 30 us are over had 5,204 packets trimmed."""
+    settings = ["controller=fixed", "receiver={name: rccc, preset: trimming, credit: 64 kB}", "transport.timeout=30 us"]
+    record = simulated(INCAST, settings)
+    all_arrived(record, 64)
+    assert record.counters["trims"] < 4000
+    assert record.flows.timeouts.sum() == 0
+
+
 def test_a_packet_no_longer_than_its_headers_is_dropped() -> None:
     small = ["traffic.payload=64 B", "traffic.size=4 kB", "rack.switch.buffer=4 kB"]
     record = simulated(INCAST, [*small, "rack.switch.trim={size: 300 B}", "rack.switch.queues={0: {red: off}}"])
