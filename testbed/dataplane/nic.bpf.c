@@ -61,7 +61,8 @@ struct {
  * What the switches will hash: the entropy that the sender has chosen, or a number that is new for every packet (random
  * packet spraying: Dixit et al., INFOCOM 2013) or flowlet (LetFlow: Vanini et al., NSDI 2017). The hash goes with the packet
  * as its skb's, which Linux takes for ECMP where there is one; port_ingress makes another of it at each switch. A hash of 0
- * is none.
+ * is none. Answers are sprayed as well: they are a fiftieth of the bytes, but hashed by their flow some links would carry
+ * those of five flows where others carry none's, and what is sprayed over all links is held up by the fullest.
  */
 static __always_inline void choose_path(struct __sk_buff *skb, const struct roce *packet, __u32 id, __be32 psn, __u64 now)
 {
@@ -102,9 +103,15 @@ int nic_tx(struct __sk_buff *skb)
 		count_arrival(skb, 1);
 	if (!read_own(skb, &packet))
 		return SENT;
-	if (!is_data(&packet) && packet.opcode != BTH_CREDIT)
-		return SENT;
 	id = flow_of(&packet);
+	if (!is_data(&packet)) {
+#if MANY_PATHS
+		if (settings.routing == SPRAYED)
+			bpf_set_hash(skb, draw(settings.seed, id, ~bpf_ntohl(packet.psn)) | 1);
+#endif
+		if (packet.opcode != BTH_CREDIT)
+			return SENT;
+	}
 	flow = bpf_map_lookup_elem(&flows_tx, &id);
 	if (!flow)
 		return SENT;

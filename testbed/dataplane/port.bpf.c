@@ -310,7 +310,7 @@ int port_ingress(struct __sk_buff *skb)
 	}
 	count_arrival(skb, 1);
 	if (MANY_PATHS && (settings.routing == SPRAYED || settings.routing == BY_FLOWLET) &&
-	    read_roce(skb, &packet, bpf_htons(ROCE_PORT)) && is_data(&packet))
+	    read_roce(skb, &packet, bpf_htons(ROCE_PORT)) && (settings.routing == SPRAYED || is_data(&packet)))
 		bpf_set_hash(skb, (bpf_get_hash_recalc(skb) + key) * 2654435761u | 1); /* not as the switch before */
 	return TC_ACT_UNSPEC; /* on to the next program */
 }

@@ -25,7 +25,7 @@ def carried(record: RunRecord) -> np.ndarray:
     return record.port_series.tx_bytes[-1, ports]
 
 
-@pytest.mark.parametrize("routing", ["reps", "adaptive"])
+@pytest.mark.parametrize("routing", ["reps", "adaptive", "spray"])
 def test_a_permutation_fills_a_tree_that_does_not_block(routing: str) -> None:
     found = measured(ACROSS, [f"routing={routing}"], controller="dcqcn")
     assert found.su_receivers >= 97
