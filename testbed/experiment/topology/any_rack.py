@@ -164,6 +164,11 @@ class AnyRack(Part):
     def size(self) -> int | None:
         """Number of hosts; None for as many as the traffic needs."""
 
+    @property
+    @abstractmethod
+    def shape(self) -> Shape:
+        """Its hosts, switches and links, in nominal units."""
+
     def inside(self) -> Servers | None:
         """Where hosts are NICs of servers: which, and what joins them; None where each host is one of its own."""
         return None
@@ -215,12 +220,3 @@ class Routed(AnyRack):
         if self.switch.pfc and self.delay_by == "netem":
             refuse("delay_by", "'netem' delays behind the ports of switches, where pauses must hold; use 'delay-line'")
         return self
-
-
-class Drawn(Regular, Routed):
-    """A rack that parameters describe, and that draws itself."""
-
-    @property
-    @abstractmethod
-    def shape(self) -> Shape:
-        """Its hosts, switches and links."""

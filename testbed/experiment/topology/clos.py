@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from testbed.experiment.block import Count, Part
-from testbed.experiment.topology.any_rack import Drawn
+from testbed.experiment.topology.any_rack import Regular, Routed
 from testbed.experiment.topology.links import link_kind
 from testbed.experiment.topology.shape import End, Link, LinkKind, Shape
 
@@ -27,7 +27,7 @@ class Oversubscription(Part):
     pod: Ratio = Field(default=1.0, description="At aggregation switches: their ToRs' uplinks over the links to cores.")
 
 
-class Clos(Drawn):
+class Clos(Regular, Routed):
     """Pods of ToRs and aggregation switches, and cores. Hosts are numbered ToR by ToR, pod by pod."""
 
     kind: Literal["clos"] = Field(description="`clos`")

@@ -14,14 +14,14 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from testbed.experiment.block import Count, refuse
-from testbed.experiment.topology.any_rack import Drawn
+from testbed.experiment.topology.any_rack import Regular, Routed
 from testbed.experiment.topology.links import LinkSettings, link_kind
 from testbed.experiment.topology.shape import End, Shape
 
 GLOBAL = 3  # a global link costs more than a way round by links of a group, so that no way has two of them
 
 
-class Dragonfly(Drawn):
+class Dragonfly(Regular, Routed):
     """Group by group, switches s1, s2, ...; their ports lead to hosts, to the others of the group, to other groups."""
 
     kind: Literal["dragonfly"] = Field(description="`dragonfly`")

@@ -5,38 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from testbed.experiment.block import refuse
-from testbed.experiment.topology import settings
-from testbed.experiment.topology.any_rack import AnyRack, Drawn, Regular
+from testbed.experiment.topology.any_rack import AnyRack, Regular
 from testbed.experiment.topology.buffers import buffered, usual_buffer
-from testbed.experiment.topology.custom import Custom
-from testbed.experiment.topology.links import DifferingLinks, link_kind
-from testbed.experiment.topology.shape import Shape, dumbbell, star, two_level
+from testbed.experiment.topology.links import DifferingLinks
+from testbed.experiment.topology.shape import Shape
 
 
 def shape_of(rack: AnyRack, hosts: int) -> Shape:
-    """The rack of the experiment, in nominal units; ``hosts`` is used in a star only.
+    """The rack of the experiment, in nominal units; ``hosts`` is for a star that does not say how many it has.
 
     Refuses links that are not there.
     """
-    shape = rack.shape if isinstance(rack, Custom | Drawn) else _of_parameters(rack, hosts)
+    shape = (rack if rack.size else rack.model_copy(update={"hosts": hosts})).shape
     if isinstance(rack, Regular) and rack.links:
         shape = _differing(shape, rack.links)
     return buffered(shape, rack.switch.buffer or usual_buffer(shape))
-
-
-def _of_parameters(rack: AnyRack, hosts: int) -> Shape:
-    link = link_kind("link", rack.link)
-    if isinstance(rack, settings.LeafSpine):
-        leaves, spines = _named("leaf", rack.leaves), _named("spine", rack.spines)
-        uplink = link_kind("uplink", rack.uplink)
-        return two_level(rack.kind, leaves, spines, hosts=rack.hosts_per_leaf, link=link, trunk=uplink)
-    if isinstance(rack, settings.FatTree):
-        uplink = replace(link, kind="uplink", rate=link.rate * rack.hosts_per_tor / rack.cores)
-        tors, cores = _named("tor", rack.tors), _named("core", rack.cores)
-        return two_level(rack.kind, tors, cores, hosts=rack.hosts_per_tor, link=link, trunk=uplink)
-    if isinstance(rack, settings.Dumbbell):
-        return dumbbell(rack.left, rack.right, link, link_kind("bottleneck", rack.bottleneck))
-    return star(hosts, link)
 
 
 def _differing(shape: Shape, said: list[DifferingLinks]) -> Shape:
@@ -55,7 +38,3 @@ def _differing(shape: Shape, said: list[DifferingLinks]) -> Shape:
             place = shape.links.index(link)
             links[place] = replace(links[place], **one.said())
     return replace(shape, links=tuple(links))
-
-
-def _named(kind: str, count: int) -> list[str]:
-    return [f"{kind}{number}" for number in range(1, count + 1)]

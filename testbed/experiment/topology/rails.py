@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from testbed.experiment.block import Count, Part
-from testbed.experiment.topology.any_rack import Drawn
+from testbed.experiment.topology.any_rack import Regular, Routed
 from testbed.experiment.topology.links import Delay, LinkSettings, PositiveRate, link_kind
 from testbed.experiment.topology.servers import Servers
 from testbed.experiment.topology.shape import End, Shape
@@ -26,7 +26,7 @@ class NvLink(Part):
     delay: Delay = Field(default=1e-6, description="Of a message, until its first byte is there.")
 
 
-class RailOptimised(Drawn):
+class RailOptimised(Regular, Routed):
     """Hosts h1 to hN are the NICs of the first server, and so on; NIC n of each server is at the switch rail<n>."""
 
     kind: Literal["rail-optimised"] = Field(description="`rail-optimised`")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -11,8 +13,9 @@ from testbed.experiment.topology.any_rack import MOST_HOSTS, MOST_SWITCHES, Regu
 from testbed.experiment.topology.clos import Clos
 from testbed.experiment.topology.custom import Custom
 from testbed.experiment.topology.dragonfly import Dragonfly
-from testbed.experiment.topology.links import LinkSettings
+from testbed.experiment.topology.links import LinkSettings, link_kind
 from testbed.experiment.topology.rails import RailOptimised
+from testbed.experiment.topology.shape import Shape, dumbbell, star, two_level
 from testbed.experiment.topology.torus import Torus
 
 
@@ -28,6 +31,11 @@ class Star(Regular):
     def size(self) -> int | None:
         """As asked."""
         return self.hosts
+
+    @property
+    def shape(self) -> Shape:
+        """Of as many hosts as it says."""
+        return star(self.hosts or 0, link_kind("link", self.link))
 
 
 Edge = Annotated[int, Field(strict=True, ge=1, le=MOST_SWITCHES)]
@@ -52,6 +60,13 @@ class LeafSpine(Regular, Routed):
         """All leaves have the same number."""
         return self.leaves * self.hosts_per_leaf
 
+    @property
+    def shape(self) -> Shape:
+        """A leaf's ports: its hosts, then the spines."""
+        link, uplink = link_kind("link", self.link), link_kind("uplink", self.uplink)
+        leaves, spines = _named("leaf", self.leaves), _named("spine", self.spines)
+        return two_level(self.kind, leaves, spines, hosts=self.hosts_per_leaf, link=link, trunk=uplink)
+
 
 class FatTree(Regular, Routed):
     """Two levels, non-blocking: the uplinks of a ToR carry together what its hosts can send."""
@@ -74,6 +89,14 @@ class FatTree(Regular, Routed):
         """All ToRs have the same number."""
         return self.tors * self.hosts_per_tor
 
+    @property
+    def shape(self) -> Shape:
+        """A ToR's ports: its hosts, then the cores."""
+        link = link_kind("link", self.link)
+        uplink = replace(link, kind="uplink", rate=link.rate * self.hosts_per_tor / self.cores)
+        tors, cores = _named("tor", self.tors), _named("core", self.cores)
+        return two_level(self.kind, tors, cores, hosts=self.hosts_per_tor, link=link, trunk=uplink)
+
 
 class Dumbbell(Regular, Routed):
     """Two switches, s1 and s2, and one link between them."""
@@ -87,6 +110,15 @@ class Dumbbell(Regular, Routed):
     def size(self) -> int:
         """Both sides."""
         return self.left + self.right
+
+    @property
+    def shape(self) -> Shape:
+        """The bottleneck is the last port of both."""
+        return dumbbell(self.left, self.right, link_kind("link", self.link), link_kind("bottleneck", self.bottleneck))
+
+
+def _named(kind: str, count: int) -> Sequence[str]:
+    return [f"{kind}{number}" for number in range(1, count + 1)]
 
 
 def _star_by_default(value: Any) -> Any:

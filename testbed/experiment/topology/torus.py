@@ -9,14 +9,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from testbed.experiment.block import Count
-from testbed.experiment.topology.any_rack import Drawn
+from testbed.experiment.topology.any_rack import Regular, Routed
 from testbed.experiment.topology.links import LinkSettings, link_kind
 from testbed.experiment.topology.shape import End, Shape
 
 Length = Annotated[int, Field(strict=True, ge=2)]
 
 
-class Torus(Drawn):
+class Torus(Regular, Routed):
     """Switches s1, s2, ... in the order of their coordinates, the last counting first.
 
     Packets go the shortest way in each dimension, in any order of them, by ECMP.
