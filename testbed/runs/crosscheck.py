@@ -73,6 +73,8 @@ BOUNDS = (
     Bound("rtt_p50", relative=0.005, per_link=BUCKET),
     Bound("rtt_p99", relative=0.03, per_link=BUCKET, late=_heard_late),
     Bound("marks", relative=0.05),
+    Bound("trims", relative=0.05),
+    Bound("resent", relative=0.05, absolute=0.1),
     Bound("pause_frames", relative=0.05, absolute=2.0),  # a pause and its end
     Bound("slowdown_p99", relative=0.05),
     Bound("iteration_mean", relative=0.02),
@@ -144,7 +146,7 @@ class Crosscheck:
         bounds = {bound.figure: bound for bound in BOUNDS}
         for name in (*bounds, *BESIDE):
             values = {engine: float(getattr(summary, name)) for engine, summary in self.ran.items()}
-            if not any(values.values()) or not math.isfinite(values[reference]):
+            if not np.nansum(list(values.values())) or not math.isfinite(values[reference]):
                 continue
             bound = bounds[name].of(values[reference], self.packet) if name in bounds else math.nan
             rack = bounds[name].shaped(self.packet, self.links, self.ran.get("kernel")) if name in bounds else 0.0

@@ -164,6 +164,28 @@ traffic: {pattern: incast, senders: 8}
 controller: {name: dcqcn, preset: paper}
 time: {duration: 4 ms, warmup: 1 ms}
 """
+# A packet in a hundred is lost on its way over two links; what its sender goes back over is sent again.
+GO_BACK_N = """
+rack: {hosts: 3, link: {rate: 25 Gbit/s, delay: 2 us, loss: 0.005}}
+traffic: {pattern: incast, senders: 2}
+controller: {name: fixed, rate: 45 %}
+transport: {recovery: go-back-n, timeout: 30 us}
+time: {duration: 1.5 ms, warmup: 250 us}
+"""
+TRIMMING = """
+rack: {hosts: 5, switch: {buffer: 100 kB, trim: on, queues: {0: {red: off}}}}
+traffic: {pattern: incast, senders: 4, size: 400 kB}
+controller: {name: fixed, rate: 50 %}
+transport: {recovery: selective-repeat}
+time: {duration: 200 us, warmup: 0 s}
+"""
+CREDITS = """
+rack: {hosts: 9, link: {rate: 25 Gbit/s}}
+traffic: {pattern: incast, senders: 8}
+controller: fixed
+receiver: {name: eqds, preset: requests}
+time: {duration: 1.5 ms, warmup: 500 us}
+"""
 # Two of the ring's eight messages at a time cross the spines; nothing queues but behind acknowledgements.
 SMALL_RING = (
     "rack={kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 4}",
@@ -212,6 +234,9 @@ CASES = {
     "allreduce": Case("allreduce-16", SMALL_RING, dilation=8000),
     "spray": Case("permutation-64", SMALL_SPRAY, dilation=3000, seeds=6),
     "websearch": Case(WEBSEARCH, [], dilation=1500),
+    "go-back-n": Case(GO_BACK_N, [], dilation=2000, seeds=6),  # losses are drawn
+    "trimming": Case(TRIMMING, [], dilation=5000, seeds=2),
+    "credits": Case(CREDITS, [], dilation=2000),
     "lossless": Case(LOSSLESS, [], dilation=2000, seeds=6),  # pauses follow marks, which are drawn
 }
 
@@ -268,8 +293,12 @@ def test_virtual_time_and_kernel_agree(runs: Runs, tmp_path: Path, name: str) ->
     if name == "websearch":
         assert found["slowdown_p99"].values["kernel"] > 2  # flows did wait for each other
         assert ran.fct_finished == kernel.fct_finished > 20
+    elif name == "go-back-n":
+        assert found["resent"].values["kernel"] > 5
     else:
         assert kernel.drops_in_run == ran.drops_in_run
+    if name == "trimming":
+        assert found["trims"].values["kernel"] > 1000
 
 
 def test_what_the_kernels_shapers_do_is_told_as_theirs() -> None:
