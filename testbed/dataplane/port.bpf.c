@@ -10,12 +10,14 @@
  * serialising. Works under any forwarding.
  *
  * Timers of a busy machine are late, and a shaper that wakes up late has lost that time for good. So the virtual queue
- * never claims to be shorter than what physically waits: it is corrected upwards, and the correction is counted.
+ * never claims to be shorter than what physically waits: it is corrected upwards, and the correction is counted. Nor longer:
+ * packets that have left the shaper may wait for a core at the far end, and a queue that never empties would keep that
+ * correction for ever.
  *
  * With priority flow control the buffer limit is not the egress's but the ingress's: xoff and headroom of the port at
  * which a packet came in. See pause.bpf.h. A port between switches that is itself paused does not drain, but for ACKs
  * and CNPs, which are in another class. Its shaper's bucket fills meanwhile, and the gate lets a frame pass that has
- * begun: so that this does not add up, the virtual queue is then also corrected downwards.
+ * begun: the correction downwards keeps that from adding up.
  *
  * Every IP packet waits, counts and is marked, whoever sent it (ip.bpf.h); INT and PFC are of our data alone.
  *
@@ -191,7 +193,7 @@ int port_egress(struct __sk_buff *skb)
 		if (waiting < 1ull << 31 && waiting > (before >> RATE_SHIFT) + config->slack) {
 			count->stalled += waiting - config->slack - (before >> RATE_SHIFT);
 			before = (waiting - config->slack) << RATE_SHIFT;
-		} else if (pause && waiting + config->slack < before >> RATE_SHIFT) {
+		} else if (waiting + config->slack < before >> RATE_SHIFT) {
 			before = (waiting + config->slack) << RATE_SHIFT;
 		}
 	}

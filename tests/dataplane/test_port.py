@@ -221,6 +221,19 @@ def test_the_queue_is_never_shorter_than_what_waits(rig: Bench) -> None:
     assert rig.count["stalled"] == 30_000 - 3000
 
 
+def test_the_queue_is_not_longer_than_what_waits_either(rig: Bench) -> None:
+    """What seemed to wait had left the shaper, and a busy core saw it late at the far end."""
+    rig.port(rate=1e9, slack=3000, peer=PEER)
+    rig.count["bytes"], rig.nic.arrivals["bytes"][PEER] = 50_000, 20_000
+    rig.freeze(34_000)
+    rig.egress(data())
+    assert rig.count["queue"] == 30_000 + 3000 + FULL
+    rig.freeze(32_000)  # within the slack: nothing to correct
+    rig.egress(data())
+    assert rig.count["queue"] == 32_000 + FULL
+    assert rig.count["stalled"] == 0
+
+
 def test_a_far_end_that_received_more_than_was_sent_changes_nothing(rig: Bench) -> None:
     """Frames that passed before the ports were switched on."""
     rig.port(peer=PEER)
