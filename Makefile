@@ -8,7 +8,7 @@ HOSTS_PYTHON ?= $(PYTHON)
 DEGRADED := make run: the run is complete, its verdict is 'degraded'; the table says why and what to do. \
 'testbed run' itself ends with 3 then, make with 0.
 
-.PHONY: run test setup check lint types playbooks unit bench lab wheelhouse docs findings schema clean help
+.PHONY: run test setup check lint types playbooks unit bench lab dist wheelhouse docs findings schema clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -40,11 +40,15 @@ unit: ## the tests that need no root, without the slow ones
 bench: setup ## measure what docs/bench.md promises (root; ONLY="switch goodput" for a part, OTHER=FOLDER, JSON=FILE)
 	$(SUDO) $(PYTHON) -m bench $(if $(ONLY),--only $(ONLY)) $(if $(OTHER),--other $(OTHER)) $(if $(JSON),--json $(JSON))
 
+dist: setup ## dist/: the source archive, and wheels with everything compiled (MACHINES=x86_64 for one of them)
+	.venv/bin/uv pip install --quiet --python $(PYTHON) --group release
+	$(PYTHON) -m release.wheels $(MACHINES)
+
 wheelhouse: setup ## dist/wheelhouse.tar: what lab hosts without a network need (HOSTS_PYTHON=python3.12, EXTRAS=learned)
 	rm -rf build && mkdir -p build/wheels dist
-	$(HOSTS_PYTHON) -m pip wheel --quiet --wheel-dir build/wheels '.$(EXTRAS:%=[%])' pip
+	$(HOSTS_PYTHON) -m pip wheel --quiet --wheel-dir build/wheels '.[compile$(EXTRAS:%=,%)]' pip
 	mv build/wheels/pip-*.whl build/wheels/pip.whl
-	echo 'cc-testbed$(EXTRAS:%=[%])' > build/wheels/install.txt
+	echo 'cc-testbed[compile$(EXTRAS:%=,%)]' > build/wheels/install.txt
 	tar -C build/wheels -cf dist/wheelhouse.tar .
 
 lab: setup ## an emulated lab of hosts with ssh to try playbooks in, until Ctrl-C (CARDS=bf3,cx7 SWITCHES=sonic,nvue,testbed)

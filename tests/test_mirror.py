@@ -18,7 +18,7 @@ from tests.support.checkout import ROOT
 TESTS = ROOT / "tests"
 # Of no module: helpers and their own tests, Ansible's roles, guests of user-mode Linux.
 APART = {"ansible", "emulated_lab", "support", "uml"}
-OWN_ROOTS = {"bench", "controllers", "plugins"}  # the others are testbed's
+OWN_ROOTS = {"bench", "controllers", "plugins", "release"}  # the others are testbed's
 BEHAVIOURS = {
     ".": {
         "data_runs_nothing": "what no source may call",

@@ -1,4 +1,4 @@
-"""Compiling C, once per version of its source, into a cache per user."""
+"""Compiling C, once per version of its source, into a cache per user; a wheel brings what is compiled already."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ EXACT = "-ffp-contract=off"  # the same bits from every compiler, on every machi
 LINKING = ("-shared", "-l", "-Wl,")  # what such flags begin with
 FOR_EBPF = ("-target", "bpf")  # among a unit's flags: only clang will do
 PACKAGE = Path(__file__).parents[1]
+SHIPPED = PACKAGE / "binaries"  # in a wheel for one kind of machine; in a checkout there is no such folder
 USUAL = ("clang", "gcc", "cc")
 NO_HEADER = ("file not found", "No such file or directory")  # as clang and gcc say it
 
@@ -42,12 +43,17 @@ class Unit:
     includes: tuple[Path, ...] = ()
 
     def target(self) -> Path:
-        """Where the outcome of this version of the source is kept."""
+        """Where the outcome of this version of the source is: in the wheel, or kept in the cache."""
+        return shipped(self.file_name) or cache_folder() / self.file_name
+
+    @property
+    def file_name(self) -> str:
+        """Of the outcome; another one for another version of the source."""
         headers = {header for folder in self.headers for header in folder.glob("*.h")}
         read = [*self.sources, *self.includes, *sorted(headers)]
         flags = "\n".join(self.flags).replace(str(PACKAGE), "")  # the same wherever the package is
         digest = hashlib.sha256(flags.encode() + b"".join(file.read_bytes() for file in read))
-        return cache_folder() / f"{self.name}-{digest.hexdigest()[:16]}{self.suffix}"
+        return f"{self.name}-{digest.hexdigest()[:16]}{self.suffix}"
 
     def compiled(self) -> Path:
         """The file, compiled now if the source has changed. Raises TestbedError."""
@@ -72,6 +78,12 @@ class Unit:
             for one in made:
                 one.result()
             compile_to(target, objects, linking)
+
+
+def shipped(name: str) -> Path | None:
+    """What the wheel brought compiled, if it did."""
+    file = SHIPPED / name
+    return file if file.exists() else None
 
 
 def cache_folder() -> Path:

@@ -1,30 +1,34 @@
 """From translated functions to a shared library that C can call: numba types and optimises, LLVM emits, cc links.
 
 The library has one function, `decide` (decide.h). It is cached like all compiled programs, under a name made of all
-that went into it; with it in the cache numba is not even imported.
+that went into it; with it in the cache, or in the wheel, numba is not even imported.
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import math
 import platform
 import re
 import tempfile
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
-from testbed.base.compiler import cache_folder, compile_to
+from testbed.base.compiler import cache_folder, compile_to, shipped
+from testbed.base.extras import how_to_get
 from testbed.compiled.events import CREDITS
 from testbed.compiled.layout import ACK, ARRIVAL, ARRIVED, HOP, PATH, RECEIVER, told_by
 from testbed.compiled.source import POWER, WHOLE, CannotCompile, Translation
 from testbed.errors import TestbedError, nearest
 
+log = logging.getLogger(__package__)
 SOURCE = Path(__file__).parent
 OURS = "testbed:"  # begins our own messages among numba's
 NEEDS = ("numba", "llvmlite", "numpy")
@@ -40,15 +44,43 @@ def available() -> bool:
     return True
 
 
-def library(translation: Translation, layout: np.dtype[Any]) -> Path:
-    """The compiled library. Raises CannotCompile, or TestbedError where there is no C compiler."""
-    target = cache_folder() / f"controller-{_digest(translation, layout)[:16]}.so"
+@dataclass(frozen=True)
+class Target:
+    """The processors that machine code is for."""
+
+    triple: str
+    cpu: str
+    features: str = ""
+
+
+def library(translation: Translation, layout: np.dtype[Any]) -> Path | None:
+    """The compiled library; None where it has to be compiled and numba is not installed.
+
+    Raises CannotCompile, or TestbedError where there is no C compiler.
+    """
+    if brought := shipped(shipped_name(translation, layout)):
+        return brought
+    if not available():
+        _warn(translation.form.__name__)
+        return None
+    target = cache_folder() / _name(translation, layout, _compiler())
     if not target.exists():
         with tempfile.NamedTemporaryFile(suffix=".o") as file:
-            file.write(_emitted(translation, layout))
+            file.write(emitted(translation, layout, _this_machine()))
             file.flush()
             _link(translation, target, Path(file.name))
     return target
+
+
+@cache
+def _warn(name: str) -> None:
+    """Once."""
+    log.warning("%s decides as plain Python, which takes longer: to have it compiled, %s", name, how_to_get(["numba"]))
+
+
+def shipped_name(translation: Translation, layout: np.dtype[Any]) -> str:
+    """Of a library that was compiled for all processors of a kind, with whatever compiler."""
+    return _name(translation, layout, "shipped")
 
 
 def _link(translation: Translation, target: Path, made: Path) -> None:
@@ -61,18 +93,24 @@ def _link(translation: Translation, target: Path, made: Path) -> None:
         raise CannotCompile(*translation.place, why) from error
 
 
-def _digest(translation: Translation, layout: np.dtype[Any]) -> str:
-    return hashlib.sha256(repr((translation.digest, layout, _compiler())).encode()).hexdigest()
+def _name(translation: Translation, layout: np.dtype[Any], compiler: str) -> str:
+    digest = hashlib.sha256(repr((translation.digest, layout, _form(), compiler)).encode())
+    return f"controller-{digest.hexdigest()[:16]}.so"
+
+
+@cache
+def _form() -> str:
+    """How code of ours is translated, and what it is called with."""
+    read = hashlib.sha256(repr((ACK, ARRIVED)).encode())
+    for file in sorted(SOURCE.glob("*.py")):
+        read.update(file.read_bytes())
+    return read.hexdigest()
 
 
 @cache
 def _compiler() -> str:
-    """All that makes machine code of a translation."""
-    read = hashlib.sha256()
-    read.update(repr((ACK, ARRIVED, [version(one) for one in NEEDS], platform.python_version(), _processor())).encode())
-    for file in sorted(SOURCE.glob("*.py")):
-        read.update(file.read_bytes())
-    return read.hexdigest()
+    """What makes machine code of a translation here."""
+    return repr(([version(one) for one in NEEDS], platform.python_version(), _processor()))
 
 
 def _processor() -> str:
@@ -83,8 +121,14 @@ def _processor() -> str:
     return platform.machine() + "".join(sorted(set(found)))
 
 
-def _emitted(translation: Translation, layout: np.dtype[Any]) -> bytes:
-    """The object file."""
+def _this_machine() -> Target:
+    import llvmlite.binding as llvm
+
+    return Target(llvm.get_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+
+
+def emitted(translation: Translation, layout: np.dtype[Any], target: Target) -> bytes:
+    """The object file. Raises CannotCompile."""
     import llvmlite.binding as llvm
     import numba
     from numba.core import errors
@@ -95,7 +139,7 @@ def _emitted(translation: Translation, layout: np.dtype[Any]) -> bytes:
     for name, one in translation.functions.items():
         one.globals |= {WHOLE: whole_number, POWER: power}
         compiled[name] = numba.njit(boundscheck=True, **UNWRAPPED)(
-            FunctionType(one.code, one.globals, name, one.defaults)
+            FunctionType(_anywhere(one.code), one.globals, name, one.defaults)
         )
     for one in translation.functions.values():
         one.globals.update({known: compiled[name] for known, name in one.calls.items()})
@@ -115,14 +159,20 @@ def _emitted(translation: Translation, layout: np.dtype[Any]) -> bytes:
         raise CannotCompile(*translation.place, f"numba fails: {type(error).__name__}: {error}") from error
     (types,) = made.signatures
     text = made.inspect_llvm(types).replace(made.overloads[types].fndesc.llvm_func_name, "decide")
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    features = llvm.get_host_cpu_features().flatten()
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features, opt=3, reloc="pic", codemodel="default"
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machine = llvm.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="default"
     )
-    emitted: bytes = machine.emit_object(llvm.parse_assembly(text))
-    return emitted
+    module = llvm.parse_assembly(text)
+    module.triple = target.triple
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+def _anywhere(code: CodeType) -> CodeType:
+    """The same code wherever the file is: numba writes the file's name where it raises."""
+    return code.replace(co_filename=Path(code.co_filename).name)
 
 
 def _entry(translation: Translation, compiled: dict[str, Any]) -> Any:

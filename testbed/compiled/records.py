@@ -76,8 +76,7 @@ class Records:
     def _make(self, compiled: bool, seeds: Sequence[int] | None) -> None:
         form = self.form
         made = {path: form(self.config, path) for path in set(self.by_flow)}
-        if compiled and form.compiled and machine.available():
-            self._compile(made)
+        if compiled and form.compiled and self._compile(made):
             if seeds is not None:
                 self.records["random"] = seeds
         else:
@@ -90,15 +89,20 @@ class Records:
             return f"C, compiled by {self.native.compiler}"
         return "Python" if self.objects else "machine code"
 
-    def _compile(self, made: dict[Path, Stateful]) -> None:
+    def _compile(self, made: dict[Path, Stateful]) -> bool:
+        """Whether there is machine code of it."""
         first = made[self.by_flow[0]]
         layout = record(self.form, self.config)
         translation = translated(first)
         self._places, self._functions = translation.places, translation.functions
-        self._code = ctypes.CDLL(str(machine.library(translation, layout)))
+        library = machine.library(translation, layout)
+        if library is None:
+            return False
+        self._code = ctypes.CDLL(str(library))
         self.c.decide = ctypes.cast(self._code.decide, c_void_p).value
         rows = {path: values(one, layout) for path, one in made.items()}
         self.records = np.array([rows[path] for path in self.by_flow], layout)
+        return True
 
     def _load(self, native: Native) -> None:
         self._options = packed(self.config, native.options, native.c.options_size)

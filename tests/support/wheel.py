@@ -43,7 +43,7 @@ def make(folder: Path) -> Path:
     """Where the package index has what is installed here."""
     index = folder / "index"
     index.mkdir()
-    for one in closure(["cc-testbed", "pip", "setuptools"]):
+    for one in closure(["cc-testbed", "numba", "pip", "setuptools"]):
         if one.name != "cc-testbed":
             pack(one, index)
     source = copy_of_source(folder)
@@ -91,7 +91,7 @@ class Uvx:
     def __call__(self, *arguments: str | Path) -> list[str]:
         """The command that runs ``arguments`` in the wheel's environment."""
         (wheel,) = self.wheels.glob("cc_testbed-*.whl")
-        return [str(UVX), "--from", str(wheel), *map(str, arguments)]
+        return [str(UVX), "--from", f"{wheel}[compile]", *map(str, arguments)]
 
     @property
     def environment(self) -> dict[str, str]:

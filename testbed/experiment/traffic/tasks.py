@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
+from testbed.base.extras import missing
 
 MANY = 50_000  # edges, for which it is worth while to compile
 
@@ -160,8 +161,8 @@ def _raise(nodes: Ints, first: Ints, following: Ints, level: Ints) -> None:
 
 
 def quick(loop: Callable[..., Any], graph: Ints) -> Callable[..., Any]:
-    """The loop over a graph, compiled where it has many edges."""
-    return _compiled(loop) if len(graph) > MANY else loop
+    """The loop over a graph, compiled where it has many edges and numba is installed."""
+    return _compiled(loop) if len(graph) > MANY and not missing("numba") else loop
 
 
 @cache

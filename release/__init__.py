@@ -1,0 +1,1 @@
+"""What is published: wheels that bring everything compiled, a source archive, a Debian package, an image."""

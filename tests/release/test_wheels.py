@@ -1,0 +1,30 @@
+"""The same bytes from the same sources."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from pathlib import Path
+
+from release.wheels import repacked
+
+EPOCH = 1_700_000_000
+
+
+def archive(folder: Path, names: list[str], mtime: int) -> Path:
+    file = folder / f"{mtime}.tar.gz"
+    with tarfile.open(file, "w:gz") as written:
+        for name in names:
+            one = tarfile.TarInfo(name)
+            one.size, one.mtime, one.uid, one.uname, one.mode = 2, mtime, mtime % 7, "me", 0o600
+            written.addfile(one, io.BytesIO(b"x\n"))
+    return file
+
+
+def test_neither_order_nor_time_nor_owner_are_in_an_archive(tmp_path: Path) -> None:
+    one = repacked(archive(tmp_path, ["a", "b"], 11), EPOCH)
+    assert one == repacked(archive(tmp_path, ["b", "a"], 22), EPOCH)
+    with tarfile.open(fileobj=io.BytesIO(one)) as read:
+        assert [(m.name, m.mtime, m.uid, m.uname, m.mode) for m in read] == [
+            (name, EPOCH, 0, "", 0o644) for name in ("a", "b")
+        ]
