@@ -39,7 +39,9 @@ def critical_path(layout: Layout) -> CriticalPath | None:
     framing, paths = layout.framing, layout.paths
     finite = np.where(np.isfinite(plan.size), plan.size, 0.0)
     wire = finite + np.ceil(finite / framing.payload) * (framing.wire_size - framing.payload)
-    message = 8 * wire / np.minimum(paths.line_rate, paths.path_rate) + paths.base_rtt / 2
+    more, less = np.maximum(wire - framing.wire_size, 0), np.maximum(framing.wire_size - wire, 0)  # than a full packet
+    slowest = np.minimum(paths.line_rate, paths.path_rate)
+    message = paths.one_way + 8 * (more / slowest - less * (1 / paths.line_rate + paths.slowness))
     length = np.concatenate((message, steps.length))
     begin = np.concatenate((plan.start, steps.start))
     graph = plan.tasks.numbered(len(plan))

@@ -129,10 +129,11 @@ def endless(size: float | None) -> float:
     return math.inf if size is None else size
 
 
-def one_payload(block: Any, data: dict[str, Any], key: str) -> Any:
-    """A run has packets of one size: that of the outer block `data` is passed on to a block within."""
+def one_payload(block: Any, data: dict[str, Any], key: str, usual: str = "1 kB") -> Any:
+    """A run has packets of one size: that of the outer block `data`, or the ``usual``, is passed on to those within."""
     if not isinstance(block, dict):
         return block
-    if "payload" in block and block["payload"] != data.get("payload", "1 kB"):
+    payload = data.get("payload", usual)
+    if block.get("payload", payload) != payload:
         refuse(f"{key}.payload", "all flows have packets of one size: say it once, in traffic.payload")
-    return {**block, "payload": data["payload"]} if "payload" in data else block
+    return {**block, "payload": payload}

@@ -9,9 +9,10 @@ from __future__ import annotations
 from math import ceil
 
 from tests.support.simulated import measured
-from tests.support.theory import HEADERS, LINE, PAYLOAD, PROPAGATION
+from tests.support.theory import HEADERS, LINE, PROPAGATION
 
 MIB = 1 << 20
+PAYLOAD = 4096  # of jobs
 EXPERIMENT = """
 traffic: {pattern: allreduce, ranks: %d, size: %d B, iterations: 1}
 controller: {name: fixed, rate: 100 Gbit/s}

@@ -15,7 +15,7 @@ ONE_WAY = PROPAGATION / 2 + 2 * SLOT  # of one packet
 
 def job(traffic: str, duration: str = "1 ms") -> JobFigures:
     text = (
-        f"traffic: {{{traffic}}}\ncontroller: {{name: fixed, rate: 100 Gbit/s}}\n"
+        f"traffic: {{{traffic}, payload: 1000 B}}\ncontroller: {{name: fixed, rate: 100 Gbit/s}}\n"
         f"time: {{duration: {duration}, warmup: 0}}\nrecord: {{interval: 20 us}}\n"
     )
     (one,) = measured(text, controller="").jobs
@@ -88,7 +88,8 @@ def test_a_hierarchy_goes_by_nvlink_and_by_its_rail() -> None:
     """2 (n - 1) copies of size / n in a server, and a ring of size / n among the likes."""
     text = """
 rack: { kind: rail-optimised, servers: 4, nics: 4, nvlink: { rate: 1 Tbit/s, delay: 2 us } }
-traffic: { pattern: allreduce, ranks: 16, size: 16 MB, algorithm: hierarchical, group: 4, iterations: 1 }
+traffic: { pattern: allreduce, ranks: 16, size: 16 MB, algorithm: hierarchical, group: 4,
+           iterations: 1, payload: 1 kB }
 controller: { name: fixed, rate: 100 Gbit/s }
 time: { duration: 2 ms, warmup: 0 }
 """

@@ -12,14 +12,18 @@ from pydantic import Field, model_validator
 from testbed.base.arrays import Floats
 from testbed.experiment.block import Count, Moment, refuse
 from testbed.experiment.traffic.all_to_all import Hosts
+from testbed.experiment.traffic.flow import Payload
 from testbed.experiment.traffic.pattern import Context, Pattern
 from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.traffic.tasks import Job
+
+JOB_PAYLOAD = Field(default=4096.0, description="User data in a full packet: RoCE's largest MTU, as NCCL has it.")
 
 
 class JobPattern(Pattern):
     """Ranks, one to a host, that compute and wait for each other."""
 
+    payload: Payload = JOB_PAYLOAD
     name: str = Field(default="", description="Of the job, and label of its flows; by default the pattern.")
     start: Moment = Field(default=0.0, description="When the first one begins.")
 

@@ -9,7 +9,9 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from testbed.experiment.block import refuse
+from testbed.experiment.traffic.flow import Payload
 from testbed.experiment.traffic.jobs import OneJob
+from testbed.experiment.traffic.jobs.job import JOB_PAYLOAD
 from testbed.experiment.traffic.pattern import Context, Pattern, one_payload
 from testbed.experiment.traffic.plan import Plan
 
@@ -18,6 +20,7 @@ class Jobs(Pattern):
     """Jobs at once, one rank to a host, placed on as many hosts as they have ranks."""
 
     pattern: Literal["jobs"] = Field(description="`jobs`")
+    payload: Payload = JOB_PAYLOAD
     placement: Literal["packed", "spread", "random"] = Field(
         default="packed",
         description="`packed`: one job after the other fills the hosts, switch by switch; `spread`: a job's ranks take "
@@ -75,7 +78,7 @@ class Jobs(Pattern):
     def _payload_of_all(cls, data: Any) -> Any:
         if not isinstance(data, dict) or not isinstance(data.get("jobs"), list):
             return data
-        return {**data, "jobs": [one_payload(job, data, f"jobs.{i}") for i, job in enumerate(data["jobs"])]}
+        return {**data, "jobs": [one_payload(job, data, f"jobs.{i}", "4096 B") for i, job in enumerate(data["jobs"])]}
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
