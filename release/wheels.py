@@ -29,11 +29,21 @@ def build(out: Path, machines: list[Machine]) -> list[Path]:
     os.umask(0o022)  # modes are part of the bytes
     epoch = int(os.environ.get("SOURCE_DATE_EPOCH") or _said("git", "log", "-1", "--format=%ct"))
     with TemporaryDirectory() as folder:
-        _setuptools(ROOT, Path(folder), "sdist", epoch)
+        tree = checked_in(Path(folder) / "tree")
+        _setuptools(tree, Path(folder), "sdist", epoch)
         (made,) = Path(folder).glob("*.tar.gz")
         source = out / made.name
         source.write_bytes(repacked(made, epoch))
     return [source, *(wheel(source, out, machine, epoch) for machine in machines)]
+
+
+def checked_in(tree: Path) -> Path:
+    """A copy of what git has, as it is now: nothing else gets into an archive, and nothing into the checkout."""
+    for name in _said("git", "ls-files").splitlines():
+        if (ROOT / name).exists():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tree / name)
+    return tree
 
 
 def wheel(source: Path, out: Path, machine: Machine, epoch: int) -> Path:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from testbed.base.extras import need
 from testbed.base.strange import file_name
 from testbed.errors import BadInput
 from testbed.sdk.jobs import Job, JobConfig, JobContext, Result
@@ -42,6 +43,7 @@ class Settings(JobConfig):
 
 def run(settings: Settings, context: JobContext) -> Result:
     """Look at the policy, and at the run if there is one."""
+    need("matplotlib")
     if settings.flow and not settings.run:
         raise BadInput(f"--flow {settings.flow}: of which run? give its folder with --run")
     of_flow = (

@@ -58,6 +58,7 @@ def coexist(  # noqa: PLR0917 - one parameter per option
     format: Formatted = Format.text,
 ) -> None:
     """Put controllers in pairs into one rack, half of the flows each, and print what each got of its fair share."""
+    from testbed.base.extras import need
     from testbed.experiment.chosen import aimed_at_pair, as_chosen
     from testbed.registry import find
     from testbed.results import folder
@@ -73,6 +74,8 @@ def coexist(  # noqa: PLR0917 - one parameter per option
         find("controller", name)
     if picture and picture.suffix not in PICTURES:
         raise BadInput(f"--picture {picture}: expected a file that ends with {', '.join(PICTURES)}")
+    if picture:
+        need("matplotlib")  # before any time is spent
     kernel = engine is EngineChoice.kernel
     if kernel and jobs > 1:
         raise BadInput("--jobs: runs in the kernel's rack disturb each other; leave it out")

@@ -21,9 +21,9 @@ def without(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_command_gets_all_that_is_missing() -> None:
-    extras.need("matplotlib", "torch")
+    extras.need("networkx", "torch")
     with pytest.raises(BadInput) as caught:
-        extras.need("mininet", "matplotlib", "onnxruntime")
+        extras.need("mininet", "networkx", "onnxruntime")
     assert str(caught.value) == RACK_AND_LEARNED
 
 

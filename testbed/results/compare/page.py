@@ -41,8 +41,8 @@ def write(folder: Path, comparison: Comparison, gates: Sequence[GateResult]) -> 
         try:
             unfinished.chmod(0o755)
             (unfinished / PLOTS).mkdir()
-            for plot in every:
-                (unfinished / PLOTS / f"{plot.slug}.svg").write_text(vector.svg(plot), encoding="utf-8")
+            for name, svg in vector.svgs(every).items():
+                (unfinished / PLOTS / name).write_text(svg, encoding="utf-8")
             for scenario, drawn in dots.items():
                 for name, svg in drawn.items():
                     file = unfinished / PLOTS / f"{slug(f'dots {name} {scenario}')}.svg"

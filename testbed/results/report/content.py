@@ -26,6 +26,5 @@ class Report:
     def drawings(self) -> dict[str, str]:
         """The plots for print: file name to SVG."""
         drawn = [*self.plots, *(timeline.plot for timeline in self.timelines[:1])]
-        found = {f"{plot.slug}.svg": vector.svg(plot) for plot in drawn}
         elements = {"topology": self.topology, "matrix": self.matrix}
-        return found | {f"{name}.svg": vector.standalone(one) for name, one in elements.items() if one}
+        return vector.svgs(drawn) | {f"{name}.svg": vector.standalone(one) for name, one in elements.items() if one}

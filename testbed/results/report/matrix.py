@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from testbed.base.arrays import Floats
+from testbed.base.extras import need
 
 CELL = 0.8  # inches
 
 
 def draw(file: Path, names: Sequence[str], share: Floats) -> None:
     """Blue got more than its fair share (1), red less; what the picture is (SVG, PNG, PDF) is the file's suffix."""
+    need("matplotlib")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import math
 import re
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from testbed.base.extras import how_to_get, missing, need
 from testbed.results.report.page import asset
 from testbed.results.report.plot import Axis, Line, Plot
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+log = logging.getLogger(__package__)
 SIZE = (7.0, 3.2)  # inches: the width of a page's text
 SIZE_PER_PANEL = 1.3  # more height for each panel below the first
 LEGEND_COLUMNS = 6
@@ -35,6 +38,7 @@ _SETTINGS: Any = {
 
 def figure(plot: Plot, size: tuple[float, float] | None = None) -> Figure:
     """The plot as a figure of matplotlib, which writes PDF, PNG and others as well; ``size`` in inches."""
+    need("matplotlib")
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -42,6 +46,14 @@ def figure(plot: Plot, size: tuple[float, float] | None = None) -> Figure:
         drawn = Figure(figsize=size or (SIZE[0], SIZE[1] + SIZE_PER_PANEL * (len(plot.panels) - 1)))
         _draw(plot, drawn)
     return drawn
+
+
+def svgs(plots: Sequence[Plot]) -> dict[str, str]:
+    """File name to SVG; none where matplotlib is not installed."""
+    if missing("matplotlib"):
+        log.warning("no plots are drawn for print: to have them, %s", how_to_get(["matplotlib"]))
+        return {}
+    return {f"{plot.slug}.svg": svg(plot) for plot in plots}
 
 
 def svg(plot: Plot) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from matplotlib.text import Annotation
 
+from testbed.errors import BadInput
 from testbed.results.report import vector
 from testbed.results.report.plot import Axis, Line, Panel, Plot
 from testbed.results.report.plots import plots
@@ -37,6 +39,14 @@ def test_the_curve_is_where_its_numbers_are() -> None:
     at, height = np.array(points).T
     assert np.diff(at) == pytest.approx(np.diff(at)[0], rel=1e-3)
     assert (height[0] - height) / (height[0] - height[3]) == pytest.approx([0, 0.25, 0, 1, 0, 0.5], abs=1e-3)
+
+
+def test_without_matplotlib_none_is_drawn(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert vector.svgs(plots(run([0.5, 0.5]))) == {}
+    assert 'pip install "cc-testbed[plots]"' in caplog.text
+    with pytest.raises(BadInput, match=r"matplotlib is not installed; run: pip install"):
+        vector.figure(plots(run([0.5, 0.5]))[0])
 
 
 @pytest.mark.parametrize("flows", [2, 64, 100])
