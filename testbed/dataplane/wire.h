@@ -62,8 +62,11 @@
 #define POOL 0
 #endif
 
-/* Who chooses the paths of a flow's packets, if it is not the hash of addresses and ports. */
-enum routing { BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE };
+/*
+ * Who chooses the paths of a flow's packets, if it is not the hash of addresses and ports. Valiant's are those of the virtual
+ * engine alone, for whose programs they are sprayed.
+ */
+enum routing { BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE, VALIANT };
 
 /* What follows from a lost packet: its payload goes on in another one, or numbers (PSN) name data, as a NIC's do. */
 enum recovery { PER_PACKET, GO_BACK_N, SELECTIVE_REPEAT };

@@ -134,7 +134,7 @@ NIC_SETTINGS = struct.Struct("=QQQIIHHIIIIIIIII")
 PORT_SETTINGS = struct.Struct("=IIIIIIII")
 PORT_BOLT = np.dtype([("supply", "<i8"), ("leaving", "<u8"), ("asked", "<u8"), ("made", "<u8")])
 FLOWLET = np.dtype([("last_ns", "<u8"), ("hash", "<u4"), ("reserved", "<u4")])
-BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE = range(5)  # routing
+BY_HASH, BY_SENDER, SPRAYED, BY_FLOWLET, ADAPTIVE, VALIANT = range(6)  # routing
 MOST_NEXT_HOPS = 64
 NEXT_HOPS = np.dtype([("count", "<u4"), ("port", "<u4", (MOST_NEXT_HOPS,))])
 FIRST_PORT = 0xC000  # RoCEv2 takes source ports from the dynamic range, for ECMP's sake
@@ -198,7 +198,10 @@ FLOW_SEEN = np.dtype([("bytes", "<u8"), ("last_ns", "<u8")])
 
 def routing(name: str) -> int:
     """The number of what an experiment's `routing` names; a path chooser's is BY_SENDER."""
-    return {"ecmp": BY_HASH, "spray": SPRAYED, "flowlet": BY_FLOWLET, "adaptive": ADAPTIVE}.get(name, BY_SENDER)
+    switched = {
+        "ecmp": BY_HASH, "spray": SPRAYED, "flowlet": BY_FLOWLET, "adaptive": ADAPTIVE, "valiant": VALIANT,
+    }  # fmt: skip
+    return switched.get(name, BY_SENDER)
 
 
 PER_PACKET, GO_BACK_N, SELECTIVE_REPEAT = range(3)  # recovery

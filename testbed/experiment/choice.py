@@ -57,20 +57,22 @@ class ControllerChoice(PluginChoice):
 
 
 ECMP = "ecmp"
-SWITCHED = (ECMP, "spray", "flowlet", "adaptive")  # what switches do; senders do the rest
+SWITCHED = (ECMP, "spray", "flowlet", "adaptive", "valiant")  # what switches do; senders do the rest
 
 
 class RoutingChoice(PluginChoice):
     """Who chooses among paths of equal cost, and how. A plain name will do: `routing: spray`.
 
     Switches: `ecmp` hashes a flow's addresses and ports, so that it has one path; `spray` chooses at random for every
-    packet; `flowlet` does for a flow that has paused for `gap`; `adaptive` takes the port with the shortest queue. Any
-    other name is a path chooser, in the sender's NIC, which gives every packet an entropy that the switches hash.
+    packet; `flowlet` does for a flow that has paused for `gap`; `adaptive` takes the port with the shortest queue;
+    `valiant` sends every packet by way of a switch drawn at random. Any other name is a path chooser, in the sender's
+    NIC, which gives every packet an entropy that the switches hash.
     """
 
     name: str = Field(
         default=ECMP,
-        description="`ecmp`, `spray`, `flowlet`, `adaptive`, or a path chooser: its name or path, `./my_chooser.py`.",
+        description="`ecmp`, `spray`, `flowlet`, `adaptive`, `valiant`, or a path chooser: its name or path, "
+        "`./my_chooser.py`.",
     )
     compiled: bool = Field(
         default=True,

@@ -177,6 +177,11 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
             f"{loaded.document.origin(places[0])}: {resolved.title} wants INT of every switch, and packets have room "
             f"for {MOST_INT_HOPS}; a path has {resolved.layout.most_hops}: shorten it, or take a controller without INT"
         )
+    if Signal.INT in resolved.signals and experiment.routing.name == "valiant":
+        raise BadInput(
+            f"{loaded.document.origin(('routing',))}: routing: {resolved.title} wants INT of as many switches as the "
+            "shortest path has, and with 'valiant' packets go longer ways; say 'spray', or take one without INT"
+        )
     in_batches = [one.plugin.name for one in resolved.deciders if not issubclass(one.plugin.form, CompiledController)]
     if Signal.SRC in resolved.signals and in_batches:
         raise BadInput(

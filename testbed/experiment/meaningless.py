@@ -62,12 +62,7 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
     yield from _switch(experiment)
     if engine == "fluid":
         yield from _fluid(experiment)
-    if engine == "fluid" and experiment.routing.many_paths:
-        yield ("routing",), "the fluid model has no packets, and divides flows evenly among paths; say 'ecmp'"
-    if experiment.routing.name == "adaptive":
-        most = max((len(ports) for ports in Tables(experiment.shape).hops.values()), default=0)
-        if most > MOST_NEXT_HOPS:
-            yield ("routing",), f"'adaptive' compares up to {MOST_NEXT_HOPS} ports; a switch has {most}; say 'spray'"
+    yield from _routing(experiment)
     if engine == "fluid" and experiment.queue_pairs == "per-pair":
         yield ("queue_pairs",), "in the fluid model every flow has a state of its own; say 'per-message'"
     if engine == "fluid" and experiment.transport.numbered:
@@ -77,6 +72,22 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
     costs |= {("controllers", at, "decision_cost"): one.decision_cost for at, one in enumerate(experiment.controllers)}
     for place in (key for key, cost in costs.items() if cost and not experiment.simulates_packets):
         yield place, f"with engine '{engine}' a decision takes as long as it takes; leave it out, or use 'virtual'"
+
+
+def _routing(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
+    """Paths that an engine or a rack does not have."""
+    routing, engine, switch = experiment.routing, experiment.engine, experiment.rack.switch
+    if engine == "fluid" and routing.many_paths:
+        yield ("routing",), "the fluid model has no packets, and divides flows evenly among paths; say 'ecmp'"
+    if routing.name == "adaptive":
+        most = max((len(ports) for ports in Tables(experiment.shape).hops.values()), default=0)
+        if most > MOST_NEXT_HOPS:
+            yield ("routing",), f"'adaptive' compares up to {MOST_NEXT_HOPS} ports; a switch has {most}; say 'spray'"
+    if routing.name == "valiant":
+        if engine == "kernel":
+            yield ("routing",), "engine 'kernel' has shortest paths only; use 'virtual', or say 'spray'"
+        if switch.pfc or (switch.memory and switch.memory.lossless):
+            yield ("routing",), "with 'valiant' pauses could wait for each other in a cycle; leave PFC out"
 
 
 def _apps(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:

@@ -51,10 +51,30 @@ static inline int64_t next_hop(const struct world *w, int64_t here, const int64_
 	return ecmp_choice(packet, w->hash_seed[here], hops[0]);
 }
 
-/* How many next hops there are to a host, and their lines. */
-static const int64_t *hops_to(const struct world *w, int64_t here, int64_t host)
+/* How many next hops there are to a switch that has hosts, and their lines. */
+static const int64_t *hops_to(const struct world *w, int64_t here, int64_t edge)
 {
-	return w->hops + w->hops_at[here * w->switch_count + w->edge[host]];
+	return w->hops + w->hops_at[here * w->switch_count + edge];
+}
+
+#if MANY_PATHS
+/* Of a packet that a host sends: the switch by way of which it goes, of those that have hosts (Valiant's routing). */
+static void draw_way(const struct world *w, struct packet *p)
+{
+	p->via = w->routing == VALIANT ? (int32_t)w->edge[world_random() % w->host_count] : -1;
+}
+#endif
+
+/* The switch that a packet goes to from here: its host's, or first another one. */
+static int64_t edge_of(const struct world *w, int64_t here, int64_t host, const struct packet *p)
+{
+#if MANY_PATHS
+	if (p->via >= 0 && p->via != here)
+		return p->via;
+#else
+	(void)here, (void)p;
+#endif
+	return w->edge[host];
 }
 
 static int64_t host_of(const struct world *w, const struct roce *packet)
@@ -65,28 +85,30 @@ static int64_t host_of(const struct world *w, const struct roce *packet)
 }
 
 /* NULL if there are several, or none. */
-static struct line *only_next_line(const struct world *w, int64_t here, const struct roce *packet)
+static struct line *only_next_line(const struct world *w, int64_t here, const struct packet *p)
 {
-	int64_t host = host_of(w, packet);
+	int64_t host = host_of(w, (const struct roce *)p->bytes), edge;
 	const int64_t *hops;
 
 	if (host < 0)
 		return NULL;
-	if (w->edge[host] == here)
+	edge = edge_of(w, here, host, p);
+	if (edge == here)
 		return &w->lines[w->down[host]];
-	hops = hops_to(w, here, host);
+	hops = hops_to(w, here, edge);
 	return hops[0] == 1 ? &w->lines[hops[1]] : NULL;
 }
 
-static struct line *next_line(struct world *w, int64_t here, const struct roce *packet, const struct __sk_buff *skb)
+static struct line *next_line(struct world *w, int64_t here, const struct packet *p, const struct __sk_buff *skb)
 {
-	struct line *only = only_next_line(w, here, packet);
+	const struct roce *packet = (const struct roce *)p->bytes;
+	struct line *only = only_next_line(w, here, p);
 	int64_t host = host_of(w, packet);
 	const int64_t *hops;
 
 	if (only || host < 0)
 		return only;
-	hops = hops_to(w, here, host);
+	hops = hops_to(w, here, edge_of(w, here, host, p));
 	return hops[0] ? &w->lines[hops[1 + next_hop(w, here, hops, packet, skb)]] : NULL;
 }
 

@@ -33,6 +33,7 @@ static void begin(struct world *w, struct line *l, struct packet *p, int64_t sta
 		stamp = (uint64_t)w->now;
 #if MANY_PATHS
 		p->hash = skb.hash;
+		draw_way(w, p);
 #endif
 	}
 	l->free = start + ((p->length * l->per_byte + (1 << (TICK_SHIFT - 1))) >> TICK_SHIFT);

@@ -57,8 +57,10 @@ static void forward(struct world *w, int64_t here, int64_t from, struct packet *
 
 #if MANY_PATHS
 	skb.hash = p->hash;
+	if (p->via == here)
+		p->via = -1;
 #endif
-	out = next_line(w, here, packet, &skb);
+	out = next_line(w, here, p, &skb);
 	if (!out || (w->routed && !route(packet, out))) {
 		w->unroutable++;
 		drop(p);

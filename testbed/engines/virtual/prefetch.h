@@ -54,7 +54,7 @@ static void expect_at_node(const struct world *w, const struct line *l)
 	__builtin_prefetch((const struct arrivals *)w->arrivals + l->to, 1);
 	if (l->receiver < 0 || p->length == PFC_FRAME)
 		return;
-	out = only_next_line(w, l->receiver, (const struct roce *)p->bytes);
+	out = only_next_line(w, l->receiver, p);
 	if (!out)
 		return;
 	port = at + (out - w->lines);

@@ -27,6 +27,7 @@ struct packet {
 #endif
 #if MANY_PATHS
 	uint32_t hash; /* that switches take for ECMP instead of addresses and ports; 0 for none */
+	int32_t via; /* number of the switch that it goes to first; -1 for none, or when it has been there */
 #endif
 	uint8_t bytes[HEADERS];
 };

@@ -181,6 +181,7 @@ class World:
         tag = (wire.ROCE_PORT.to_bytes(2, "big"), wire.P_KEY.to_bytes(2, "big"))
         own = (int.from_bytes(part, "little") for part in tag)
         routing = wire.routing(self.experiment.routing.name)
+        routing = wire.SPRAYED if routing == wire.VALIANT else routing  # the ways of these are ours
         gap = self.clock.wall_ns(self.layout.flowlet_gap)
         answers = Answers(self.experiment.rack.nic.ack_dscp, self.experiment.rack.nic.cnp_dscp)
         _, ahead = wire.recovery(self.experiment.transport)

@@ -2,7 +2,7 @@
 
 Kim, Dally, Scott, Abts: "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008), section 3: p hosts and h
 global links at each of the a switches of a group, at most a h + 1 groups; balanced with a = 2 p = 2 h. Routing is
-minimal: at most one link to the switch that has the global one, that, and one in the other group.
+minimal: at most one link to the switch that has the global one, that, and one in the other group; or `valiant`.
 """
 
 from __future__ import annotations

@@ -206,3 +206,25 @@ def test_reps_avoids_a_cut_uplink_within_three_rtts(reps: RunRecord, ecmp: RunRe
     assert stuck.any()
     assert not (reps.flow_series.acked_bytes[-1] == reps.flow_series.acked_bytes[cut + 3]).any()
     assert reps.flows.late_acks.sum() == 0
+
+
+# -- ways that are not the shortest ------------------------------------------------------------------------------------
+
+NEXT_GROUP = """
+rack: { kind: dragonfly, h: 2, link: { delay: 500 ns }, local: { delay: 500 ns }, far: { delay: 500 ns } }
+traffic: { pattern: permutation, hosts: 72, stride: 8, payload: 4096 B }
+controller: { name: fixed, rate: 45 % }
+time: { duration: 300 us, warmup: 150 us }
+"""
+
+
+def test_valiant_carries_what_the_shortest_ways_do_not() -> None:
+    """All eight hosts of a group send to the next one: over the one link between the two, or by way of any switch. Kim
+    et al. (ISCA 2008): 1 / (a h) of the hosts' lines, and half of them.
+    """
+    shortest, valiant = (
+        measured(NEXT_GROUP, [f"routing={routing}"], controller="fixed") for routing in ("spray", "valiant")
+    )
+    assert shortest.su_receivers == pytest.approx(100 / 8, rel=0.05)
+    assert valiant.su_receivers == pytest.approx(45 * 1.02, rel=0.01)  # with acknowledgements
+    assert valiant.drops_in_run == 0
