@@ -19,6 +19,7 @@ from typer.main import get_command
 from testbed.base import denied, extras
 from testbed.base.strange import visible
 from testbed.cli import usage, words
+from testbed.cli.advise import advise
 from testbed.cli.agent import agent
 from testbed.cli.check import check
 from testbed.cli.coexist import coexist
@@ -78,6 +79,7 @@ app.command()(sweep)
 app.command()(compare)
 app.command()(crosscheck)
 app.command()(coexist)
+app.command()(advise)
 app.command()(score)
 app.command()(reproduce)
 app.command("list")(list_)

@@ -12,7 +12,7 @@ import ast
 import itertools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from testbed.errors import BadInput, nearest
@@ -50,20 +50,20 @@ class FailCondition:
     holds: Truth
 
 
-def parse(text: str) -> FailCondition:
-    """Raises BadInput for anything but comparisons of numbers, metrics and ``baseline``, with and, or, not."""
+def parse(text: str, option: str = "--fail-if", figures: Collection[str] = COMPARED) -> FailCondition:
+    """Raises BadInput for anything but comparisons of numbers, ``figures`` and ``baseline``, with and, or, not."""
     if len(text) > LONGEST:
-        raise BadInput(f"--fail-if: longer than {LONGEST} characters")
+        raise BadInput(f"{option}: longer than {LONGEST} characters")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else "it cannot be read"
-        raise BadInput(f"--fail-if '{text}': {reason}; expected for example 'su < 0.9*baseline'") from None
-    reader = _Reader(text)
+        raise BadInput(f"{option} '{text}': {reason}; expected for example 'su < 0.9*baseline'") from None
+    reader = _Reader(text, option, figures)
     holds = reader.truth(tree)
     names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
     return FailCondition(
-        text, tuple(dict.fromkeys(name for name in names if name in COMPARED)), BASELINE in names, holds
+        text, tuple(dict.fromkeys(name for name in names if name in figures)), BASELINE in names, holds
     )
 
 
@@ -72,6 +72,8 @@ class _Reader:
     """From the syntax tree to closures; what it does not know is refused."""
 
     text: str
+    option: str
+    figures: Collection[str]
 
     def truth(self, node: ast.expr) -> Truth:
         if isinstance(node, ast.BoolOp):
@@ -88,12 +90,12 @@ class _Reader:
 
     def _comparison(self, node: ast.Compare) -> Truth:
         names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-        metrics = sorted(names & set(COMPARED))
+        metrics = sorted(names & set(self.figures))
         if BASELINE in names and len(metrics) != 1:
             raise self._refusal(node, "uses 'baseline', so it must name exactly one metric, whose baseline is meant")
         sides = [self.number(side, metrics[0] if metrics else "") for side in (node.left, *node.comparators)]
         if not metrics:
-            raise self._refusal(node, f"compares no metric; there are {', '.join(COMPARED)}")
+            raise self._refusal(node, f"compares no metric; there are {', '.join(self.figures)}")
         for sign in node.ops:
             if type(sign) not in COMPARISONS:
                 raise self._refusal(node, "compares by something else than <, <=, >, >=")
@@ -127,8 +129,9 @@ class _Reader:
             return lambda scope: scope.baseline(metric)
         if name in UNITS:
             return lambda _scope: UNITS[name]
-        if name not in COMPARED:
-            raise BadInput(f"--fail-if '{self.text}': no metric is named '{name}'; {nearest(name, list(COMPARED))}")
+        if name not in self.figures:
+            hint = nearest(name, [*self.figures])
+            raise BadInput(f"{self.option} '{self.text}': no metric is named '{name}'; {hint}")
         return lambda scope: scope.own(name)
 
     def _constant(self, node: ast.Constant) -> float:
@@ -144,7 +147,7 @@ class _Reader:
 
     def _refusal(self, node: ast.expr, problem: str) -> BadInput:
         part = ast.get_source_segment(self.text.strip(), node) or self.text
-        return BadInput(f"--fail-if '{self.text}': '{part}' {problem}")
+        return BadInput(f"{self.option} '{self.text}': '{part}' {problem}")
 
 
 def _combine(parts: list[bool | None], decisive: bool) -> bool | None:

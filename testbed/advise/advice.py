@@ -1,0 +1,96 @@
+"""The whole of it: present configuration, search, choice, check, verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from testbed.advise.budget import Budget
+from testbed.advise.check import Checked, check, runs_of_check
+from testbed.advise.choose import choose, final_draws, reduced, runs_of_choice
+from testbed.advise.contenders import contenders
+from testbed.advise.evidence import Ask, Carry, Evidence, must
+from testbed.advise.knob import Knob
+from testbed.advise.question import Aim, Task
+from testbed.advise.search import BATCH, History, search
+from testbed.advise.space import Space
+from testbed.advise.standing import Beside, Standing
+from testbed.advise.verdict import Verdict, decide
+from testbed.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What becomes of the gain, on the search's draws, if one knob stays as it is."""
+
+    knob: Knob
+    without: Standing
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What was asked and found."""
+
+    task: Task
+    space: Space
+    beside: Beside
+    history: History
+    choice: Standing | None  # on the search's draws
+    effects: Sequence[Effect]
+    checked: Checked
+    verdict: Verdict
+    seconds: float
+
+    @property
+    def runs(self) -> int:
+        """How many were made."""
+        return self.beside.evidence.runs
+
+
+def advise(task: Task, carry: Carry, budget: Budget, say: Callable[[str], None], *, compared: bool = True) -> Advice:
+    """Within the budget. ``compared``: also measure vendors' defaults, rules and learned tuners. Raises BadInput."""
+    began, evidence = time.monotonic(), Evidence(carry)
+    draws = task.search_draws
+    first = [Ask(name, draw) for name in task.names for draw in draws]
+    must(evidence.of(first[:1]), task.names[0])  # alone: it compiles what is compiled once
+    evidence.seconds = 0.0
+    now = {name: must(evidence.of([Ask(name, draw) for draw in draws]), name) for name in task.names}
+    aim = Aim.of(task.question.objective, now)
+    beside = Beside(evidence, task.names, aim, task.constraints)
+    space = Space.of(task.knobs, task.workloads[0].present)
+    others = contenders(space, task.workloads[0].present) if compared else []
+    later = runs_of_choice(len(space.knobs), len(draws), len(task.names)) + runs_of_check(task, len(others))
+    for_search = budget.without(later, _each(evidence, len(first) - 1))
+    _possible(for_search, evidence.runs + BATCH * len(first), later)
+    say(f"searching on {len(draws)} draws of {', '.join(task.names)}: {', '.join(one.name for one in space.knobs)}")
+    starts = [one.candidate for one in others]
+    history = search(space, beside, draws, for_search, [(), *starts], seed=task.question.seed)
+    say(f"{len(history.tried)} candidates, {evidence.runs} runs; choosing among the best")
+    choice = choose(history, space, beside, draws, task.question.worth)
+    effects = _effects(choice, space, beside, final_draws(draws)) if choice else []
+    say(f"checking on {len(task.check_draws)} draws that the search never saw")
+    checked = check(task, beside, choice.candidate if choice else None, others)
+    verdict = decide(history, checked, task.question.worth)
+    seconds = time.monotonic() - began
+    return Advice(task, space, beside, history, choice, effects, checked, verdict, seconds)
+
+
+def _each(evidence: Evidence, runs: int) -> float:
+    """Wall time of a run, of several at the same time; before there are any, a guess."""
+    return evidence.seconds / runs if runs > 0 else 1.0
+
+
+def _possible(for_search: Budget, least: int, later: int) -> None:
+    if for_search.runs is not None and for_search.runs < least:
+        raise BadInput(
+            f"--runs {for_search.runs + later}: choosing and checking alone take {later}; give at least {later + least}"
+        )
+
+
+def _effects(choice: Standing, space: Space, beside: Beside, draws: Sequence[int]) -> list[Effect]:
+    changed = space.changed(choice.candidate)
+    if len(changed) < 2:
+        return []
+    without = [reduced(choice.candidate, [one for one in changed if one is not knob], space) for knob in changed]
+    return [Effect(*pair) for pair in zip(changed, beside.stand(without, draws), strict=True)]

@@ -1,0 +1,58 @@
+"""The candidates: from positions of knobs to settings of an experiment, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from testbed.advise import present
+from testbed.advise.evidence import Settings
+from testbed.advise.knob import Knob, ordered
+from testbed.experiment.resolved import Resolved
+
+RED = ("kmin", "kmax", "pmax")
+
+
+@dataclass(frozen=True)
+class Space:
+    """``now`` has the present text of each key."""
+
+    knobs: Sequence[Knob]
+    now: Mapping[str, str]
+
+    @classmethod
+    def of(cls, knobs: Sequence[Knob], resolved: Resolved) -> Space:
+        """Of an experiment with the present configuration."""
+        keys = [key for one in knobs for key in (one.key, *_beside(one.key))]
+        return cls(knobs, {key: present.value(resolved, key) for key in dict.fromkeys(keys)})
+
+    def candidate(self, texts: Mapping[str, str]) -> Settings:
+        """With a text for some keys: an experiment wants the thresholds of a queue together, and in order."""
+        beside = {key: self.now[key] for one in texts for key in _beside(one)}
+        return ordered(f"{key}={text}" for key, text in {**beside, **texts}.items())
+
+    def at(self, positions: Mapping[str, float]) -> Settings:
+        """With a position for every knob."""
+        return self.candidate({one.key: one.text(positions[one.key]) for one in self.knobs})
+
+    def positions(self, candidate: Settings) -> dict[str, float] | None:
+        """Of every knob, as near as the ranges allow; None if a knob's text is in no range."""
+        texts = {**self.now, **dict(one.split("=", 1) for one in candidate)}
+        found = {one.key: one.position(texts[one.key]) for one in self.knobs}
+        known = {key: value for key, value in found.items() if value is not None}
+        return known if len(known) == len(found) else None
+
+    def changed(self, candidate: Settings) -> list[Knob]:
+        """The knobs whose text is another one than now."""
+        texts = dict(one.split("=", 1) for one in candidate)
+        return [one for one in self.knobs if one.key in texts and not self._same(one, texts[one.key])]
+
+    def _same(self, knob: Knob, text: str) -> bool:
+        now = self.now[knob.key]
+        return text == now or knob.number(text) == knob.number(now)
+
+
+def _beside(key: str) -> list[str]:
+    """Keys that must be said with this one."""
+    place, _, last = key.rpartition(".")
+    return [f"{place}.{one}" for one in RED if one != last] if place.endswith(".red") and last in RED else []

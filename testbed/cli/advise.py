@@ -1,0 +1,92 @@
+"""`testbed advise`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from testbed.cli import completion
+from testbed.cli.shared import Format, Formatted, Settings, print_json
+
+
+def advise(  # noqa: PLR0917 - one parameter per option
+    traffic: Annotated[
+        list[str],
+        typer.Option(
+            metavar="EXPERIMENT|FILE",
+            help="For what: an experiment, or a trace or job of another tool; may be repeated.",
+            autocompletion=completion.experiments,
+        ),
+    ],
+    switch: Annotated[
+        str, typer.Option(metavar="FILE", help="The switch as it is: SONiC's config_db.json; else the experiments'.")
+    ] = "",
+    objective: Annotated[
+        str,
+        typer.Option(
+            metavar="FIGURE,W*FIGURE", help="What is to get better; by default iteration_mean, slowdown_p99 or ql_p99."
+        ),
+    ] = "",
+    constraint: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[TRAFFIC:]CONDITION",
+            help="What must hold, as 'ql_p99 < 20*us' or 'goodput >= 0.97*baseline' (which is the default).",
+        ),
+    ] = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=LOW..HIGH|KEY=A,B",
+            help="What may be changed; by default Kmin, Kmax and Pmax of the queues that the traffic uses.",
+        ),
+    ] = None,
+    settings: Settings = None,
+    budget: Annotated[str, typer.Option(metavar="TIME", help="Wall time for all of it.")] = "10 min",
+    runs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Instead of a time, so many runs: then the answer is the same on any machine."),
+    ] = None,
+    draws: Annotated[int, typer.Option(min=1, help="Of the traffic, that candidates are chosen by.")] = 3,
+    checks: Annotated[int, typer.Option(min=6, help="And that the advised one is measured on.")] = 9,
+    worth: Annotated[float, typer.Option(min=0, max=99, help="Least gain for which to change anything, %.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first draw, and of the search.")] = 1,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Runs at the same time; by default one for each core.")
+    ] = None,
+    compared: Annotated[
+        bool, typer.Option("--compare/--no-compare", help="Also measure vendors' defaults, rules, PET and ACC.")
+    ] = True,
+    out: Annotated[Path | None, typer.Option(help="Folder of the answer; by default a new one in results.")] = None,
+    format: Formatted = Format.text,
+) -> None:
+    """Say which thresholds and parameters to set for your traffic, and whether that is worth it."""
+    from testbed.advise import answer
+    from testbed.advise.advice import advise as advised
+    from testbed.advise.budget import Budget
+    from testbed.advise.evidence import virtual
+    from testbed.advise.question import Question, Task
+    from testbed.base.extras import need
+    from testbed.results import folder
+
+    need("optuna")
+    allowed = Budget.read(budget, runs)
+    question = Question(
+        traffic=tuple(traffic), switch=switch, settings=tuple(settings or ()), objective=objective,
+        constraints=tuple(constraint or ()), change=tuple(change or ()), draws=draws, checks=checks,
+        worth=worth / 100, seed=seed,
+    )  # fmt: skip
+    target = folder.prepare(out, "advice")
+    folder.make_folder(target)
+    task = Task.of(question, target)
+    carry = virtual(task.workloads, jobs or len(os.sched_getaffinity(0)))
+    found = advised(task, carry, allowed, lambda line: print(line, file=sys.stderr), compared=compared)
+    if format is Format.json:
+        print_json(answer.as_dict(found))
+    else:
+        print(*answer.lines(found), sep="\n")
+    print(f"answer: {target}", file=sys.stderr)
