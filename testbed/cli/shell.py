@@ -14,7 +14,7 @@ from testbed.cli.shared import Format, Formatted, print_json
 from testbed.errors import BadInput, TestbedError
 
 if TYPE_CHECKING:
-    from testbed.engines.kernel.nodes import RunningRack
+    from testbed.engines.nodes import RunningRack
 
 COMMAND = "testbed.cli.shell"  # key of what stands behind --
 WITHOUT_PROMPT = {"bash": ["--norc"], "zsh": ["-f"]}  # their start-up files set another one
@@ -45,7 +45,7 @@ def shell(
     """
     if os.geteuid() != 0:
         raise TestbedError("the namespaces of a rack are root's; run it with sudo: sudo testbed shell ...")
-    from testbed.engines.kernel.nodes import RunningRack
+    from testbed.engines.nodes import RunningRack
 
     racks = RunningRack.all()
     if run and not host and not _named(racks, run):

@@ -92,7 +92,7 @@ def _routing(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
 
 def _apps(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
     """Where their packets are not carried, and what they alone do not tell."""
-    if (engine := experiment.engine) != "kernel":
+    if (engine := experiment.engine) not in {"kernel", "live"}:
         yield ("apps",), f"engine '{engine}' carries no packets of other programs; leave it out, or use 'kernel'"
     if experiment.time.dilation == "auto" and not len(experiment.plan):
         yield DILATION, "'auto' measures what flows need, and there are none; say a number, such as 1000"

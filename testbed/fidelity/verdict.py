@@ -70,6 +70,14 @@ def _lag_over_rtt(lag: Lag, record: RunRecord) -> float:
     return _over_rtt(lag.histogram.quantile(0.99), record)
 
 
+def _app_lag(record: RunRecord) -> float:
+    """In base RTTs."""
+    if record.late.app_lag is None or record.tcp is None:
+        return 0.0
+    lag = record.late.app_lag.histogram.quantile(0.99)
+    return lag / record.tcp.base_rtt if math.isfinite(lag) else 0.0
+
+
 def _longest_stall(record: RunRecord) -> float:
     """In base RTTs. A stall in the middle of a burst shows in the packets that leave after it."""
     late = record.late
@@ -215,6 +223,7 @@ LIMITS: tuple[Limit, ...] = (
         lambda _measured, _limit: "raise --dilation, and see 'testbed doctor'",
         lambda value: f"{value:.0f} packets",
         live=False,
+        in_live=TOO_SLOW,
         in_lab="a host's NIC or its queues dropped them: ethtool -S says which there; lower the rate",
     ),
     Limit(
@@ -290,6 +299,17 @@ LIMITS: tuple[Limit, ...] = (
         lambda _measured, _limit: AVOID_LOSS,
         lambda value: f"RTOs of 200 ms of wall time, not dilated, are {value:.0%} of the run",
         live=False,
+        in_live=AVOID_LOSS,
+    ),
+    Limit(
+        "packets of apps waiting",
+        _app_lag,
+        LAG_LIMIT,
+        "they wait in no queue of the rack, so that apps see a longer RTT than flows do: the same quarter",
+        _more_dilation,
+        _share_of_rtt,
+        live=False,
+        in_live=TOO_SLOW,
     ),
     Limit(
         "no packets delivered",

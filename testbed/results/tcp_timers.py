@@ -40,6 +40,11 @@ class TcpTimers(BaseModel):
         return cls(rto=RTO / rtt, delayed_ack=DELAYED_ACK / rtt, dilation=dilation, waited=waited, **counts)
 
     @property
+    def base_rtt(self) -> float:
+        """Nominal s."""
+        return RTO / self.rto / self.dilation
+
+    @property
     def said(self) -> str:
         """For people."""
         return (

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from testbed.cli.shell import _choose
-from testbed.engines.kernel.nodes import RackNode, RunningRack
+from testbed.engines.nodes import RackNode, RunningRack
 from testbed.errors import BadInput
 from tests.support.commands import Command, command
 from tests.support.entered import published

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 
 from testbed.base import linux
-from testbed.engines.kernel.nodes import RackNode, publish
 from testbed.engines.kernel.sandbox import Sandbox
+from testbed.engines.nodes import RackNode, publish
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from testbed.base import linux
 from testbed.clock import Clock
 from testbed.engines.apps.app_process import AppProcess
 from testbed.engines.apps.inside import become
+from testbed.errors import BadInput
 from testbed.experiment.apps import OWN_NAMES, Instance, instances
 from testbed.experiment.model import Experiment
 from testbed.results.app_output import figures
@@ -23,6 +24,13 @@ from testbed.results.tcp_timers import TcpTimers
 
 log = logging.getLogger(__package__)
 PATIENCE = 2.0  # wall seconds that they have to end when they are asked to
+
+
+def check_folders(experiment: Experiment) -> None:
+    """Raises BadInput if the working folder of an app is not there."""
+    for app in experiment.apps:
+        if app.folder and not Path(app.folder).is_dir():
+            raise BadInput(f"app '{app.name}': folder: there is no folder {app.folder}; make it, or leave it out")
 
 
 class RunningApps:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from testbed.engines.kernel import features
-from testbed.errors import BadInput, TestbedError
+from testbed.errors import TestbedError
 from testbed.experiment.resolved import Resolved
 
 
@@ -48,13 +46,6 @@ def forwarding_by(resolved: Resolved) -> str:
             f"rack.switch.forwarding: ovs was configured, but {reason}; load the module openvswitch, or use 'bridge'"
         )
     return configured
-
-
-def check_folders(resolved: Resolved) -> None:
-    """Raises BadInput if the working folder of an app is not there."""
-    for app in resolved.experiment.apps:
-        if app.folder and not Path(app.folder).is_dir():
-            raise BadInput(f"app '{app.name}': folder: there is no folder {app.folder}; make it, or leave it out")
 
 
 def check_gates(resolved: Resolved) -> None:

@@ -29,9 +29,9 @@ from testbed.engines.kernel.calibration.calibration import Measured, calibrate
 from testbed.engines.kernel.faults.fault import NO_FAULT, Fault
 from testbed.engines.kernel.gather import drain, gather, pauses_of
 from testbed.engines.kernel.network import RackNetwork
-from testbed.engines.kernel.nodes import publish
 from testbed.engines.kernel.queue_watch import QueueWatch
 from testbed.engines.kernel.rack.backlog import QueueReader
+from testbed.engines.nodes import publish
 from testbed.errors import PluginFailed
 from testbed.experiment.events import Event, EventSchedule
 from testbed.experiment.resolved import Resolved
@@ -265,7 +265,7 @@ def emulate(
 ) -> None:
     """What the sandbox runs. Sends ("stage", text), ("begin", Scene), ("snapshot", Snapshot), ("record", ...).
 
-    A run with a name can be entered from outside: see `testbed.engines.kernel.nodes`.
+    A run with a name can be entered from outside: see `testbed.engines.nodes`.
     """
     emulation = Emulation(resolved, use_netem, fault, captures)
     connection.send(("stage", f"building {resolved.experiment.hosts} hosts"))

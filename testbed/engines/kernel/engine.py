@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from testbed.agent.build import compile_all
 from testbed.capture.files import Capture
 from testbed.engines.apps.delay import DELAY
+from testbed.engines.apps.running import check_folders
 from testbed.engines.engine import Prepared, Stoppable
 from testbed.engines.kernel import speed
-from testbed.engines.kernel.choices import check_folders, check_gates, explain_delays, forwarding_by, use_netem
+from testbed.engines.kernel.choices import check_gates, explain_delays, forwarding_by, use_netem
 from testbed.engines.kernel.follow import follow
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
@@ -30,7 +31,7 @@ class KernelEngine:
         use_netem(resolved)
         forwarding_by(resolved)
         check_gates(resolved)
-        check_folders(resolved)
+        check_folders(resolved.experiment)
 
     def prepare(self, resolved: Resolved, observer: Observer) -> Prepared:
         """Compile the data plane; measure this machine if the dilation is left to it."""

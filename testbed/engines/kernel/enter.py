@@ -17,7 +17,7 @@ from functools import partial
 
 from testbed.base import linux
 from testbed.engines.apps.inside import become, hosts_file
-from testbed.engines.kernel.nodes import RackNode, RunningRack
+from testbed.engines.nodes import RackNode, RunningRack
 from testbed.errors import TestbedError
 
 CANNOT_RUN = 127  # a shell's exit code for a command that it cannot start

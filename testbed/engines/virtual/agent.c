@@ -13,3 +13,4 @@
 #include "../../agent/tasks.c"
 #include "host.c"
 #include "wall.c"
+#include "app_links.c"

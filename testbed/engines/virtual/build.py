@@ -37,6 +37,7 @@ def _world(name: str, *variant: str) -> Unit:
             DATAPLANE / "port.bpf.c",
             SOURCE / "host.c",
             SOURCE / "wall.c",
+            SOURCE / "app_links.c",
             *(AGENT / name for name in AGENT_SOURCES),
         ),
     )

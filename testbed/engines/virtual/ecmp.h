@@ -70,9 +70,10 @@ static int64_t hop_of_hash(uint32_t hash, int64_t hops)
 
 static int64_t ecmp_choice(const struct roce *packet, uint64_t seed, int64_t hops)
 {
-	struct flow_keys keys = {.protocol = packet->protocol, .src = packet->src_ip, .dst = packet->dst_ip,
-				 .src_port = packet->src_port, .dst_port = packet->dst_port};
+	struct flow_keys keys = {.protocol = packet->protocol, .src = packet->src_ip, .dst = packet->dst_ip};
 
+	if (packet->protocol == 6 || packet->protocol == 17)
+		keys.src_port = packet->src_port, keys.dst_port = packet->dst_port;
 	if (keys.dst < keys.src)
 		keys.src = packet->dst_ip, keys.dst = packet->src_ip;
 	if (keys.dst_port < keys.src_port)

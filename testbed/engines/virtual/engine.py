@@ -71,7 +71,7 @@ class VirtualEngine:
             """C asks these too often to note each time whom: any of them."""
             return " or ".join(dict.fromkeys(one.whence for one in plugins[turn[0]]))
 
-        work = partial(follow, resolved, captures, turn, self._dilation(resolved))
+        work = partial(follow, resolved, captures, turn, self._dilation(resolved), name=name)
         process = WatchedProcess(work, self.patience, silent, observer.descriptors)
         running.append(process)
         observer.on_fork()

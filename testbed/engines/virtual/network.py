@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,19 @@ from testbed.tuning.loop import Tunings
 class VirtualNetwork(PacketNetwork):
     """Nothing is lost here but what the model loses."""
 
-    def __init__(self, world: World, tuning: Tunings, engine: EngineName = "virtual") -> None:
+    def __init__(
+        self, world: World, tuning: Tunings, engine: EngineName = "virtual", outside: Callable[[], int] = lambda: 0
+    ) -> None:
+        """``outside``: packets that were dropped before the world or behind it."""
         maps = world.maps
         super().__init__(
             world.ports, world.queues, maps.flows_tx, maps.flows_rx, int(world.ports.index[world.layout.bottleneck])
         )
-        self.world, self.tuning, self.engine = world, tuning, engine
+        self.world, self.tuning, self.engine, self._outside = world, tuning, engine, outside
 
     def drops(self) -> int:
-        """Packets for which a switch had no next hop."""
-        return int(self.world.c.unroutable)
+        """Packets for which a switch had no next hop, and what apps' links dropped."""
+        return int(self.world.c.unroutable) + self._outside()
 
     def shaped(self) -> Floats:
         """Nothing is late here."""

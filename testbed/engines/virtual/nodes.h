@@ -14,7 +14,7 @@ static uint32_t carried_flow(const struct packet *p)
 {
 	const struct roce *packet = (const struct roce *)p->bytes;
 
-	return p->length != PFC_FRAME && is_data(packet) ? flow_of(packet) : NO_FLOW;
+	return !is_pause_frame(p) && !p->whole && is_data(packet) ? flow_of(packet) : NO_FLOW;
 }
 
 /* To whoever is behind the receiver's NIC. */
@@ -39,6 +39,8 @@ static void at_host(struct world *w, struct line *l, struct packet *p)
 		go_on(w, &w->lines[w->up[host]]);
 	}
 	if (verdict != TC_ACT_REDIRECT) {
+		if (p->whole)
+			hand_out(w, -1 - l->receiver, p);
 		drop(p);
 		return;
 	}
@@ -93,6 +95,8 @@ static void at_switch(struct world *w, struct line *l, struct packet *p)
 #if MANY_PATHS
 	skb.hash = p->hash;
 #endif
+	if (w->apps && l->sender < 0) /* of what hosts send, else nobody asks */
+		((struct arrivals *)w->arrivals)[l->to].packets++;
 	if (l->sender >= 0 && port_ingress(&skb) == TC_ACT_SHOT) {
 		drop(p);
 		return;

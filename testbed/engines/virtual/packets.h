@@ -16,13 +16,29 @@
 
 #define LARGE_PAGE (2 << 20) /* bytes */
 
-static struct packet *idle_packets;
+static struct packet *idle_packets, *idle_whole_packets;
 static struct packet *current; /* what the programs work on */
+
+static int is_pause_frame(const struct packet *p)
+{
+	return p->length == PFC_FRAME && !p->whole;
+}
 
 static void drop(struct packet *p)
 {
-	p->next = idle_packets;
-	idle_packets = p;
+	struct packet **idle = p->whole ? &idle_whole_packets : &idle_packets;
+
+	p->next = *idle;
+	*idle = p;
+}
+
+static struct packet *take_idle(void)
+{
+	struct packet *p = idle_packets;
+
+	idle_packets = p->next;
+	__builtin_prefetch(idle_packets, 1);
+	return p;
 }
 
 /* In large pages: of a large rack packets are in so many small ones that the TLB forgets them. */
@@ -32,19 +48,31 @@ static struct packet *more_packets(void)
 	const int64_t size = (sizeof(struct packet) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 
 	madvise(page, LARGE_PAGE, MADV_HUGEPAGE);
-	for (int64_t at = LARGE_PAGE / size - 1; at > 0; at--)
-		drop((struct packet *)(page + at * size));
-	return (struct packet *)page;
+	for (int64_t at = LARGE_PAGE / size - 1; at >= 0; at--) {
+		struct packet *p = (struct packet *)(page + at * size);
+
+		p->whole = 0;
+		drop(p);
+	}
+	return take_idle();
 }
 
 struct packet *new_packet(void)
 {
-	struct packet *p = idle_packets;
+	return idle_packets ? take_idle() : more_packets();
+}
 
-	if (!p)
-		return more_packets();
-	idle_packets = p->next;
-	__builtin_prefetch(idle_packets, 1);
+/* With room for all bytes of an app's packet. */
+struct packet *new_whole_packet(const struct world *w)
+{
+	struct packet *p = idle_whole_packets;
+
+	if (p)
+		idle_whole_packets = p->next;
+	else
+		p = needed(malloc((size_t)w->whole_size));
+	p->whole = 1;
+	p->data = 0;
 	return p;
 }
 
@@ -76,7 +104,7 @@ static struct __sk_buff view_of(struct packet *p, int64_t ifindex)
 		.protocol = (uint32_t)p->bytes[12] | (uint32_t)p->bytes[13] << 8,
 		.ifindex = (uint32_t)ifindex,
 		.data = data,
-		.data_end = data + (p->length < HEADERS ? p->length : HEADERS),
+		.data_end = data + (p->length < HEADERS || p->whole ? p->length : HEADERS),
 	};
 }
 

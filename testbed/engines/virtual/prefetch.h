@@ -28,7 +28,7 @@ static void expect(const struct line *l, const struct packet *p)
 
 	if (p->next)
 		fetch_packet(p->next);
-	if (!many_flows || l->receiver >= 0 || p->length == PFC_FRAME)
+	if (!many_flows || l->receiver >= 0 || is_pause_frame(p) || p->whole)
 		return;
 	flow = flow_of(packet);
 	if (is_data(packet)) {
@@ -52,7 +52,7 @@ static void expect_at_node(const struct world *w, const struct line *l)
 	if (p->next)
 		__builtin_prefetch(p->next);
 	__builtin_prefetch((const struct arrivals *)w->arrivals + l->to, 1);
-	if (l->receiver < 0 || p->length == PFC_FRAME)
+	if (l->receiver < 0 || is_pause_frame(p))
 		return;
 	out = only_next_line(w, l->receiver, p);
 	if (!out)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from multiprocessing.connection import Connection
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from testbed.clock import Clock
 from testbed.controller import Signal
 from testbed.engines.changes import Changes, accept
 from testbed.engines.virtual import sender
+from testbed.engines.virtual.live_apps import LiveApps
 from testbed.engines.virtual.network import VirtualNetwork
 from testbed.engines.virtual.sampler import Sampler
 from testbed.engines.virtual.taps import Taps
@@ -31,7 +33,7 @@ from testbed.errors import PluginFailed
 from testbed.experiment.events import Event, EventSchedule
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.sharing import configured
-from testbed.fidelity.counters import Counts, PauseCounts
+from testbed.fidelity.counters import AppCounts, Counts, PauseCounts
 from testbed.fidelity.deadlocked import deadlocked
 from testbed.fidelity.gather import Programs, unread
 from testbed.fidelity.invariants import broken
@@ -40,7 +42,7 @@ from testbed.live.recorder import Recorder, largest
 from testbed.live.snapshots import Follower, Live, scene
 from testbed.results import decisions
 from testbed.results.decisions import Served
-from testbed.results.record import RTT_BINS_PER_OCTAVE, Histogram, Lag, Lateness, RunRecord
+from testbed.results.record import RTT_BINS_PER_OCTAVE, EngineName, Histogram, Lag, Lateness, RunRecord
 from testbed.results.trace import DecisionTrace
 from testbed.tuning.loop import in_rack
 
@@ -52,6 +54,10 @@ ROOM = 2000  # rows of decisions before they become columns: what they take stay
 def _zeros(*shape: int) -> Ints:
     """Nobody shares them, so that the kernel may give large pages: `DecisionTrace` is quicker in them."""
     return np.zeros(shape, np.int64)
+
+
+def _nobody(number: int, options: Mapping[str, Any]) -> None:
+    """Without flows, nobody decides."""
 
 
 class Undisturbed:
@@ -70,6 +76,8 @@ class VirtualRun:
         connection: Follower,
         turn: Ints | None = None,
         dilation: float | None = None,
+        *,
+        apps: LiveApps | None = None,
     ) -> None:
         """``turn`` tells who watches this run whether a controller or chooser (0) or a tuner (1) may be deciding.
 
@@ -77,18 +85,21 @@ class VirtualRun:
         """
         self.resolved, self.layout, self.experiment = resolved, resolved.layout, resolved.experiment
         self.turn = np.zeros(1, np.int64) if turn is None else turn
-        self.connection, self.dilation = connection, dilation
+        self.connection, self.dilation, self.apps = connection, dilation, apps
         self.world = World(resolved)
+        if apps:
+            apps.links.join(self.world)
         self.taps = Taps(self.world, captures, About(self.experiment.name, resolved.title, numbered_by_host=True))
         self.flows = Flows(len(self.layout.plan))
         self.meters: Sequence[Meter] = [Meter(RTT_BINS_PER_OCTAVE, self.trace())]
         self.tuning = in_rack(resolved, self.world.queues, self.layout.queue_names)
         self.wall = Wall(self.world, dilation, self.meters[0].pacing_lag) if dilation else None
-        self.network = VirtualNetwork(self.world, self.tuning, "live" if dilation else "virtual")
+        engine: EngineName = "live" if dilation else "virtual"
+        self.network = VirtualNetwork(self.world, self.tuning, engine, *([apps.links.drops] if apps else []))
         self.agent: sender.Sender
         self.tasks = sender.tasks_of(self.world)
         self.agent, self.controller = sender.build(self.world, self.flows, self.meters[0], self.tasks)
-        configure = partial(configured, self.controller)
+        configure = partial(configured, self.controller) if self.controller else _nobody
         self.changes = Changes(resolved, self.flows, self.world, (self.world.ports, self.world.queues), configure)
         self.programs = Programs(
             self.layout, self.world.maps.flows_tx, self.world.maps.flows_rx, self.world.maps.arrivals,
@@ -113,9 +124,13 @@ class VirtualRun:
         live = Live(self.connection, self, collector, partial(accept, schedule, self.changes))
         self.connection.send(("begin", replace(scene(self), dilation=self.dilation, engine=self.network.engine)))
         world, experiment = self.world, self.experiment
+        if self.apps:
+            self.apps.wait_ready(self.connection)
         if self.wall:
             live.most = SHOWING
-            self.wall.begin()
+            epoch_ns = self.wall.begin()
+            if self.apps:
+                self.apps.begin(epoch_ns)
         try:
             interrupted = self._go_on(schedule, collector, live)
         except PluginFailed as error:
@@ -131,6 +146,8 @@ class VirtualRun:
         record.captures = self.taps.end()
         record.clock_jump = 0.0  # of clocks that nothing here reads
         _forget_the_machine(record, live=self.wall is not None)
+        if self.apps:
+            self.apps.end(record)
         record.wall_seconds = time.monotonic() - began
         counts = self._counts(self.clock.now())
         defied = world.watchdog is not None and world.watchdog.defied
@@ -138,7 +155,7 @@ class VirtualRun:
         record.broken = broken(counts)
         record.events = sorted([*schedule.done, *watched], key=lambda event: event.time)
         record.edits = schedule.added
-        record.loaded_plugins = [one.as_dict() for one in Identity.all_of(self.controller)]
+        record.loaded_plugins = [one.as_dict() for one in counts.loaded_plugins]
         record.tuners = self.tuning.ended()
         if self.tasks:
             self.tasks.tell(record, self.layout.plan)
@@ -157,7 +174,7 @@ class VirtualRun:
 
     def keep_decisions(self, record: RunRecord) -> None:
         """What was decided, as a file."""
-        if self.experiment.record.decisions:
+        if self.experiment.record.decisions and self.controller:
             trace = self.meters[0].trace
             served = [Served(0, self.layout.controller_paths(), trace)]
             self._encoder.add(trace)
@@ -174,6 +191,8 @@ class VirtualRun:
             if now >= window:
                 collector.window_begins(now)
                 window = np.inf
+                if self.apps:
+                    self.apps.links.window_begins()
             if now >= look:
                 sampler.date()
                 if collector.rests(now):
@@ -182,8 +201,10 @@ class VirtualRun:
             if live.seconds_left() <= 0:
                 sampler.date()
                 live.show()
-                if interrupted := live.interrupted():
+                if interrupted := live.interrupted() or self._apps_failure():
                     return interrupted
+                if self.apps and not self.apps.going_on and np.isfinite(self.flows.finished).all():
+                    break
             schedule.step(now)
             self.turn[0] = 1
             tuning.step(now, self.world.c.now)
@@ -199,6 +220,9 @@ class VirtualRun:
         sampler.date()
         live.look()  # of a run of seconds a good part would stay unseen
         return ""
+
+    def _apps_failure(self) -> str:
+        return self.apps.failure() if self.apps else ""
 
     def _watched(self) -> list[Event]:
         """What the watchdog of pauses did."""
@@ -219,8 +243,8 @@ class VirtualRun:
             flows=self.programs.flows(self.flows, unread(waiting, len(self.flows))),
             ports=self.programs.ports(),
             duration=duration,
-            loaded_plugins=Identity.all_of(self.controller),
-            wanted=[Identity.wanted(one.plugin) for one in self.resolved.deciders],
+            loaded_plugins=Identity.all_of(self.controller) if self.controller else [],
+            wanted=[Identity.wanted(one.plugin) for one in self.resolved.deciders] if self.controller else [],
             int_faults=int(self.meters[0].counters[4]),
             queue_difference=self.sampler.queue_difference,
             queue_tolerance=float(self.layout.framing.wire_size),
@@ -228,7 +252,12 @@ class VirtualRun:
             srcs=self.programs.srcs(self.flows),
             credits=self.programs.credits(),
             recovery=self.programs.recovery(self.flows),
+            apps=AppCounts(self._entered()) if self.apps else None,
         )
+
+    def _entered(self) -> Ints:
+        """Packets that have come into a switch, at each port."""
+        return np.asarray(self.world.maps.arrivals["packets"][self.world.ports.index], np.int64)
 
 
 def _forget_the_machine(record: RunRecord, *, live: bool) -> None:
@@ -244,10 +273,17 @@ def _forget_the_machine(record: RunRecord, *, live: bool) -> None:
 
 
 def follow(
-    resolved: Resolved, captures: Sequence[Capture], turn: Ints, dilation: float | None, connection: Connection
+    resolved: Resolved,
+    captures: Sequence[Capture],
+    turn: Ints,
+    dilation: float | None,
+    connection: Connection,
+    *,
+    name: str,
 ) -> None:
-    """What the run's process does."""
+    """What the run's process does. One with apps can be entered from outside, by its ``name``."""
+    apps = LiveApps(resolved, dilation, name) if dilation and resolved.experiment.apps else None  # before it hurries
     if dilation:
         linux.sharpen_timers()
         linux.hurry()
-    connection.send(("record", VirtualRun(resolved, captures, connection, turn, dilation).follow()))
+    connection.send(("record", VirtualRun(resolved, captures, connection, turn, dilation, apps=apps).follow()))

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from testbed.agent.agent import BATCHES_PER_RTT, CHECKS_PER_RTT, Agent, Timing
+from testbed.agent.agent import BATCHES_PER_RTT, CHECKS_PER_RTT, Timing
 from testbed.agent.batch_agent import BatchAgent
 from testbed.agent.columns import ENDLESS, Flows
 from testbed.agent.credits import CreditState, ReceivingHosts
@@ -76,8 +76,33 @@ def tasks_of(world: World) -> TaskGraph | None:
     return TaskGraph.of(layout.plan, layout.framing.payload, layout.paths.one_way, parts, wake=False)
 
 
-def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> tuple[Agent, RateController]:
-    """The agent, ready to run. Raises PluginFailed."""
+class Nobody:
+    """Without flows there is no agent, and the world goes on by itself."""
+
+    next_step = np.inf
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def start(self, now: float, flows: Ints) -> None:
+        """There is none."""
+
+    def step(self, now: float) -> None:
+        """Nothing is ever due."""
+
+    def wait(self, now: float, until: float) -> None:  # noqa: ARG002 - part of the interface
+        """Let the world go on."""
+        world = self._world
+        world.code.run_until_fed(world.address, int(world.tick_of(np.array(until))))
+
+    def close(self) -> None:
+        """It has counted nothing."""
+
+
+def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> tuple[Sender, RateController | None]:
+    """The agent, ready to run; without flows, nobody. Raises PluginFailed."""
+    if not len(flows):
+        return Nobody(world), None
     layout, resolved = world.layout, world.resolved
     plan, framing, paths = layout.plan, layout.framing, layout.controller_paths()
     try:
@@ -156,7 +181,7 @@ def _pauses(world: World, host: Ints, interface: Ints) -> Pauses | None:
 def _timing(world: World, *, in_batches: bool) -> Timing:
     """Nothing costs time here, so that only what runs in Python is gathered."""
     layout, plan = world.layout, world.layout.plan
-    rtt = float(layout.paths.base_rtt.min())
+    rtt = float(layout.paths.base_rtt.min(initial=layout.longest_rtt))
     experiment = world.experiment
     costs = np.array([one.decision_cost for one in (experiment.controller, *experiment.controllers)])
     return Timing(

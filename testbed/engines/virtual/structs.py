@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_double, c_int64, c_void_p
+from ctypes import c_double, c_int, c_int64, c_void_p
 from functools import cache
 
 import numpy as np
@@ -57,6 +57,23 @@ class CWall(ctypes.Structure):
     ]
 
 
+APP_LINK = np.dtype([("host", "<i8"), ("socket", "<i8"), ("ring", "<u8"), ("next", "<i8")])
+POLLED = np.dtype([("file", "<i4"), ("events", "<i2"), ("returned", "<i2")])  # struct pollfd
+
+
+class CAppLinks(ctypes.Structure):
+    _fields_ = [
+        ("links", c_void_p),
+        ("count", c_int64),
+        ("link_of", c_void_p),
+        *((name, c_int64) for name in ("slots", "slot_size")),
+        ("polled", c_void_p),
+        ("seconds_per_ns", c_double),
+        ("refused", c_int64),
+        ("waiting", CHistogram),
+    ]
+
+
 class CTable(ctypes.Structure):
     _fields_ = [*((name, c_void_p) for name in ("keys", "seen", "slots")), ("size", c_int64), ("used", c_int64)]
 
@@ -101,7 +118,8 @@ class CWorld(ctypes.Structure):
         *((name, c_int64) for name in ("released", "renewed_after")),
         *((name, c_void_p) for name in ("taps", "sampler")),
         ("next_sample", c_int64),
-        ("wall", c_void_p),
+        *((name, c_void_p) for name in ("wall", "apps")),
+        ("whole_size", c_int64),
         *((name, c_int64) for name in ("unroutable", "events_done", "routing", "random")),
     ]
 
@@ -113,6 +131,8 @@ def library(unit: Unit) -> ctypes.CDLL:
     library.enter.restype, library.enter.argtypes = None, [c_void_p, c_void_p, c_int64, c_void_p, c_int64]
     library.set_rate.restype, library.set_rate.argtypes = None, [c_void_p, c_int64, c_int64]
     library.set_delay.restype, library.set_delay.argtypes = None, [c_void_p, c_int64, c_int64]
+    library.run_until_fed.restype, library.run_until_fed.argtypes = c_int64, [c_void_p, c_int64]
+    library.relay.restype, library.relay.argtypes = None, [c_void_p, c_int]
     library.drain.restype, library.drain.argtypes = None, [c_void_p]
     library.abandon.restype, library.abandon.argtypes = None, [c_void_p]
     library.take_samples.restype, library.take_samples.argtypes = None, [c_void_p, c_int64]

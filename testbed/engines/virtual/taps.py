@@ -22,7 +22,7 @@ STAMPS = (
     "Time stamps are virtual: picoseconds of the simulated rack since the start of the run, exact. They are when a "
     "packet's first bit leaves, or its last bit arrives. What packets carry (departure, INT time and rate) takes a "
     "picosecond for a nanosecond, as if time were dilated 1000 times: virtual time is (ns - epoch_ns) / dilation, the "
-    "rate is the rate times dilation. Payloads are zeros."
+    "rate is the rate times dilation. Payloads of flows are zeros."
 )
 
 
@@ -53,7 +53,8 @@ class Tap:
 
     def __init__(self, world: World, capture: Capture, about: About) -> None:
         self.world, self.capture, self.packets = world, capture, 0
-        self.head = min(capture.snap, world.layout.framing.overhead - ICRC)  # bytes that are not always zero
+        known = int(world.c.whole_size) or world.layout.framing.overhead - ICRC  # bytes that are not always zero
+        self.head = min(capture.snap, known)
         self._passed = np.dtype([("time", "<i8"), ("length", "<i8"), ("arrived", "<i8"), ("head", "u1", (self.head,))])
         self._early = np.empty(0, self._passed)
         self.output = Output(capture, PICOSECONDS)

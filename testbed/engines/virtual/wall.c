@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Wall time: nothing happens before it is due on this machine's clock, and how late things happen is measured. What
- * happens is the same as without.
+ * happens is the same as without; but for what apps send (app_links.c), which comes in when it comes.
  */
 #include "../../agent/datapath.h"
 #include "world.h"
@@ -31,25 +31,34 @@ static int64_t tick_due(struct wall *wall)
 	return wall->reached;
 }
 
-void wait_for(struct wall *wall, int64_t tick)
+int wait_for(struct world *w, int64_t tick)
 {
+	struct wall *wall = w->wall;
 	int64_t due;
 
 	while ((due = tick_due(wall)) < tick) {
 		int64_t ns = (int64_t)((double)(tick - due) / wall->ticks_per_ns) + wall->grain - WAKING;
 		struct timespec t = {ns / 1000000000, ns % 1000000000};
 
-		if (ns > 0)
+		if (w->apps && let_in(w, due))
+			return 0;
+		if (ns > 0 && w->apps)
+			sleep_until_sent(w->apps, &t);
+		else if (ns > 0)
 			nanosleep(&t, NULL);
 	}
+	return 1;
 }
 
-void keep_pace(struct wall *wall, int64_t tick)
+int keep_pace(struct world *w, int64_t tick)
 {
-	if (tick > wall->reached)
-		wait_for(wall, tick);
+	struct wall *wall = w->wall;
+
+	if (tick > wall->reached && !wait_for(w, tick))
+		return 0;
 	if (++wall->unmeasured < OBSERVED)
-		return;
+		return 1;
 	wall->unmeasured = 0;
 	count(&wall->lag, (double)(tick_due(wall) - tick) * wall->seconds_per_tick);
+	return !w->apps || !let_in(w, w->now);
 }

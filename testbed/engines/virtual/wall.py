@@ -20,14 +20,15 @@ class Wall:
 
     def __init__(self, world: World, dilation: float, lag: TimeHistogram) -> None:
         clock = Clock(dilation)
-        grain = clock.wall_ns(float(world.layout.paths.base_rtt.min()) / GRAINS_PER_RTT)
+        grain = clock.wall_ns(float(world.layout.paths.base_rtt.min(initial=world.layout.longest_rtt)) / GRAINS_PER_RTT)
         self._memory = Memory()  # of what C points into
         tick = world.clock.seconds_per_ns
         self.c = CWall(0, EPOCH, clock.seconds_per_ns / tick, tick, grain, 0, 0, self._memory.histogram(lag))
         self._world = world
         world.keep(self)
 
-    def begin(self) -> None:
-        """The world's first tick is now."""
-        self.c.epoch_ns = time.monotonic_ns()
+    def begin(self) -> int:
+        """The world's first tick is now, which is returned (ns, as `time.monotonic_ns`)."""
+        self.c.epoch_ns = epoch_ns = time.monotonic_ns()
         self._world.c.wall = ctypes.addressof(self.c)
+        return epoch_ns

@@ -11,6 +11,7 @@
  *     series and captures       sampler.h, captures.h
  *     caches                    prefetch.h
  *     wall time                 wall.c
+ *     packets of apps           app_links.c
  */
 #include "world.h"
 
@@ -46,7 +47,7 @@ int many_flows;
 
 static struct ring feedback_ring; /* as the programs know it */
 
-static void set_time(struct world *w, int64_t time)
+void set_time(struct world *w, int64_t time)
 {
 	if (w->next_sample < time) /* what happened at its tick belongs to a sample */
 		take_samples(w, time);
@@ -64,7 +65,7 @@ static void arrives(struct world *w, struct line *l)
 	}
 	if (l->tapped[1])
 		keep_copy(w, l->tapped[1], p, w->now, 1);
-	if (!CLASSES && w->queued && l->sender >= 0 && p->length != PFC_FRAME)
+	if (!CLASSES && w->queued && l->sender >= 0 && !is_pause_frame(p))
 		((struct arrivals *)w->arrivals)[l->to].bytes -= p->length; /* counted when it left the port */
 	if (l->receiver < 0)
 		at_host(w, l, p);
@@ -133,18 +134,17 @@ void abandon(struct world *w)
  * others have released. Whether so. */
 int64_t run_until_fed(struct world *w, int64_t until)
 {
-	while (w->event_count && w->events[TOP].time <= until) {
-		if (w->wall)
-			keep_pace(w->wall, w->events[TOP].time);
-		happen(w, &w->events[TOP]);
-		if (w->feedback->submitted || w->resumed_count || w->released)
-			return 1;
-	}
-	if (w->now < until) {
-		if (w->wall)
-			wait_for(w->wall, until);
+	do {
+		while (w->event_count && w->events[TOP].time <= until) {
+			if (w->wall && !keep_pace(w, w->events[TOP].time))
+				continue;
+			happen(w, &w->events[TOP]);
+			if (w->feedback->submitted || w->resumed_count || w->released)
+				return 1;
+		}
+	} while (w->wall && w->now < until && !wait_for(w, until));
+	if (w->now < until)
 		set_time(w, until);
-	}
 	return 0;
 }
 

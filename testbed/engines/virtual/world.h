@@ -9,19 +9,22 @@
 
 #include <stdint.h>
 
-#define HEADERS 320 /* bytes of a packet that are kept: all headers with MAX_HOPS records; payloads are zeros */
+#define HEADERS 320 /* bytes of a flow's packet that are kept: all headers with MAX_HOPS records; payloads are zeros */
 #define HEAD_BYTES 42 /* Ethernet, IPv4, UDP */
 #define CACHE_LINE 64 /* bytes */
 #define TICK_SHIFT 20 /* fixed point of a line's ticks per byte */
 
 struct wall; /* wall.c */
+struct app_links; /* app_links.c */
+struct timespec;
 
 struct packet {
 	int64_t arrives; /* at the end of the line that it is on */
 	int64_t order; /* of being sent: of two packets that arrive at one tick, the earlier one is first */
 	struct packet *next;
 	uint32_t length; /* bytes of the frame */
-	uint32_t data; /* in the class that can be paused, and that answers overtake with Bolt */
+	uint16_t data; /* in the class that can be paused, and that answers overtake with Bolt */
+	uint16_t whole; /* an app's, of which all bytes are kept: it is longer than this struct */
 #if CLASSES
 	uint32_t queue; /* of the port whose line it is on, or waits for */
 #endif
@@ -121,6 +124,8 @@ struct world {
 	void *sampler; /* struct sampler, and the tick at whose end its next sample is due */
 	int64_t next_sample;
 	struct wall *wall; /* whose pace it keeps; NULL for none */
+	struct app_links *apps; /* NULL for none */
+	int64_t whole_size; /* of a packet of theirs with all its bytes */
 	/* counters */
 	int64_t unroutable, events_done;
 	int64_t routing; /* enum routing */
@@ -138,8 +143,16 @@ void expect_feedback(uint32_t flow);
 void data_received(uint32_t flow);
 int64_t packets_delivered(const struct world *w, uint32_t flow);
 
-void wait_for(struct wall *wall, int64_t tick);
-void keep_pace(struct wall *wall, int64_t tick);
+/* Until this tick is due: 1; or 0 if an app has sent something before. */
+int wait_for(struct world *w, int64_t tick);
+int keep_pace(struct world *w, int64_t tick);
+
+void set_time(struct world *w, int64_t time);
+struct packet *new_whole_packet(const struct world *w);
+int let_in(struct world *w, int64_t tick);
+void hand_out(struct world *w, int64_t host, const struct packet *p);
+void sleep_until_sent(struct app_links *apps, const struct timespec *longest);
+void relay(struct world *w, int file);
 
 extern struct world *world; /* the one that this thread is in */
 extern int many_flows; /* their state stays in no cache: what is about to be touched is fetched */

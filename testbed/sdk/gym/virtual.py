@@ -40,7 +40,7 @@ class VirtualSession:
         self.agent = cast(BatchAgent, agent)
         self.controller = cast(Steered, controller)
         self.answers = Answers(self.flows)
-        configure = partial(configured, controller)
+        configure = partial(configured, self.controller)
         changes = Changes(resolved, self.flows, self.world, (self.world.ports, self.world.queues), configure)
         self.schedule = EventSchedule(resolved.experiment.steps(), changes)
 

@@ -13,6 +13,7 @@ from tests.support.runs import UNCALIBRATED, UNDRAWN
 pytestmark = [pytest.mark.root, pytest.mark.parallel]
 
 SHORT = (*UNCALIBRATED, *UNDRAWN, "--metrics-addr", "none")
+LIVE = ("--engine", "live", *UNDRAWN, "--metrics-addr", "none")
 
 
 def experiment(folder: Path, text: str) -> str:
@@ -54,7 +55,8 @@ time: { duration: 400 ms, dilation: 1000 }
     assert ends == {"server": (143, True), "client": (0, False)}
 
 
-def test_a_crash_ends_the_run_with_the_last_lines(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", [SHORT, LIVE], ids=["kernel", "live"])
+def test_a_crash_ends_the_run_with_the_last_lines(way: tuple[str, ...], tmp_path: Path) -> None:
     file = experiment(
         tmp_path,
         """
@@ -64,20 +66,21 @@ apps: [{ name: broken, hosts: [h2], run: "echo out; echo no such disk >&2; exit 
 time: { duration: 300 ms, dilation: 1000 }
 """,
     )
-    done = run(tmp_path, "run", file, *SHORT)
+    done = run(tmp_path, "run", file, *way)
     assert done.returncode == 1
     assert "app 'broken' at h2 ended with exit code 3: no such disk" in done.stderr
     assert (tmp_path / "out" / "apps" / "broken.err").read_text() == "no such disk\n"
 
 
-def test_one_that_is_not_ready_ends_it_before_it_begins(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", [SHORT, LIVE], ids=["kernel", "live"])
+def test_one_that_is_not_ready_ends_it_before_it_begins(way: tuple[str, ...], tmp_path: Path) -> None:
     file = experiment(
         tmp_path,
         """
 apps: [{ name: server, hosts: [h1], run: "echo cannot bind; sleep 9", ready: { port: 80 }, patience: 1 }]
 """,
     )
-    done = run(tmp_path, "run", file, *SHORT)
+    done = run(tmp_path, "run", file, *way)
     assert (done.returncode, (tmp_path / "out").exists()) == (1, False)
     assert "app 'server' does not listen at port 80 after 1 s: cannot bind" in done.stderr
 

@@ -21,7 +21,6 @@ from testbed.dataplane.pool_rows import pool_rows
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import NicPrograms, PortPrograms
 from testbed.dataplane.shaper import HEADROOM, burst
-from testbed.engines.kernel.nodes import RackNode
 from testbed.engines.kernel.rack.gate import PortGate, two_classes
 from testbed.engines.kernel.rack.host import RackHost
 from testbed.engines.kernel.rack.link import RackIntf, RackLink
@@ -29,6 +28,7 @@ from testbed.engines.kernel.rack.queues import set_weights, several_queues
 from testbed.engines.kernel.rack.router import RouterSwitch
 from testbed.engines.kernel.rack.switch import SWITCHES
 from testbed.engines.kernel.rack.wall import WallLink
+from testbed.engines.nodes import RackNode
 from testbed.errors import TestbedError
 from testbed.experiment.topology.classes import Classes
 from testbed.experiment.topology.shape import Link, Shape

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.engines.kernel.nodes import RackNode, RunningRack
+from testbed.engines.nodes import RackNode, RunningRack
 from testbed.errors import BadInput
 from tests.support.entered import published
 from tests.support.waiting import until

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The links of hosts with apps. Such a host has a veth in a namespace of its own, whose other end is ours: a packet socket.
+ * What its apps send, the kernel writes into a ring that we share with it (packet(7), PACKET_RX_RING), with the time; we take
+ * it into the world. What arrives at the host, we send to the veth.
+ */
+#include "../../agent/datapath.h"
+#include "world.h"
+
+#include <linux/if_packet.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#define NS 1000000000ll
+#define ETHERTYPE_AT 12 /* offsets in a frame */
+#define FRAGMENT_AT 20
+#define PROTOCOL_AT 23
+#define ADDRESS_AT 32 /* of the last two bytes of the receiver's */
+#define PORT_AT 36 /* of UDP, behind an IPv4 header without options */
+#define ROCE 4791
+
+/* Mirrored in structs.py. */
+struct app_link {
+	int64_t host, socket;
+	uint8_t *ring;
+	int64_t next; /* its slot */
+};
+
+/* Mirrored in structs.py. */
+struct app_links {
+	struct app_link *links;
+	int64_t count;
+	int64_t *link_of; /* of a host, -1 for none */
+	int64_t slots, slot_size;
+	struct pollfd *polled; /* their sockets, and room for one file more */
+	double seconds_per_ns; /* nominal */
+	int64_t refused; /* packets that found no room at their host */
+	struct histogram waiting; /* s until packets of apps were taken in */
+};
+
+static int64_t realtime(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return t.tv_sec * NS + t.tv_nsec;
+}
+
+static uint32_t word(const uint8_t *at)
+{
+	return (uint32_t)at[0] << 8 | at[1];
+}
+
+/* Its receiver, a host of this rack; -1 for what stays outside: what is not IPv4, and RoCE, which is the flows' alone. */
+static int64_t receiver_of(const struct world *w, const uint8_t *frame, int64_t length)
+{
+	int64_t host;
+
+	if (length < HEAD_BYTES - 8 || word(frame + ETHERTYPE_AT) != 0x0800)
+		return -1;
+	if (frame[PROTOCOL_AT] == 17 && !(word(frame + FRAGMENT_AT) & 0x1fff) && length >= HEAD_BYTES &&
+	    word(frame + PORT_AT) == ROCE)
+		return -1;
+	host = (int64_t)word(frame + ADDRESS_AT) - 1;
+	return host < w->host_count ? host : -1;
+}
+
+static struct tpacket2_hdr *next_frame(const struct app_links *apps, const struct app_link *l)
+{
+	struct tpacket2_hdr *frame = (void *)(l->ring + l->next * apps->slot_size);
+
+	return __atomic_load_n(&frame->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER ? frame : NULL;
+}
+
+static void give_slot_back(const struct app_links *apps, struct app_link *l, struct tpacket2_hdr *frame)
+{
+	__atomic_store_n(&frame->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
+	l->next = (l->next + 1) % apps->slots;
+}
+
+static void send_to(struct app_links *apps, int64_t host, const uint8_t *frame, int64_t length)
+{
+	int64_t link = host < 0 ? -1 : apps->link_of[host];
+
+	if (link >= 0 && send((int)apps->links[link].socket, frame, (size_t)length, MSG_DONTWAIT) < 0)
+		apps->refused++;
+}
+
+/* It has arrived at the NIC; nobody is behind that of a host without apps. */
+void hand_out(struct world *w, int64_t host, const struct packet *p)
+{
+	send_to(w->apps, host, p->bytes, p->length);
+}
+
+static void enter_world(struct world *w, const struct app_link *l, const struct tpacket2_hdr *frame)
+{
+	const uint8_t *bytes = (const uint8_t *)frame + frame->tp_mac;
+	struct packet *p;
+
+	if (receiver_of(w, bytes, frame->tp_snaplen) < 0)
+		return;
+	p = new_whole_packet(w);
+	memcpy(p->bytes, bytes, frame->tp_snaplen);
+	p->length = frame->tp_snaplen;
+	send_up(w, l->host, p);
+}
+
+/* What apps have sent, at this tick, which nothing is before. Whether there was something. */
+int let_in(struct world *w, int64_t tick)
+{
+	struct app_links *apps = w->apps;
+	struct tpacket2_hdr *frame;
+	int found = 0;
+
+	for (struct app_link *l = apps->links; l < apps->links + apps->count; l++) {
+		while ((frame = next_frame(apps, l))) {
+			int64_t waited = realtime() - (frame->tp_sec * NS + frame->tp_nsec);
+
+			if (tick > w->now)
+				set_time(w, tick);
+			enter_world(w, l, frame);
+			give_slot_back(apps, l, frame);
+			count(&apps->waiting, (double)waited * apps->seconds_per_ns);
+			found = 1;
+		}
+	}
+	return found;
+}
+
+/* Sleep, but not when a packet is there. */
+void sleep_until_sent(struct app_links *apps, const struct timespec *longest)
+{
+	ppoll(apps->polled, (nfds_t)apps->count, longest, NULL);
+}
+
+/* Before and after the run: apps talk to each other without the rack, until `file` can be read, or for 1 s. */
+void relay(struct world *w, int file)
+{
+	struct app_links *apps = w->apps;
+	int64_t end = realtime() + NS;
+
+	apps->polled[apps->count] = (struct pollfd){file, POLLIN, 0};
+	do {
+		struct timespec longest = {0, NS / 10};
+		struct tpacket2_hdr *frame;
+
+		for (struct app_link *l = apps->links; l < apps->links + apps->count; l++) {
+			while ((frame = next_frame(apps, l))) {
+				uint8_t *bytes = (uint8_t *)frame + frame->tp_mac;
+				int64_t host = receiver_of(w, bytes, frame->tp_snaplen);
+
+				if (host >= 0)
+					memcpy(bytes, w->lines[w->down[host]].macs, 12);
+				send_to(apps, host, bytes, frame->tp_snaplen);
+				give_slot_back(apps, l, frame);
+			}
+		}
+		ppoll(apps->polled, (nfds_t)apps->count + 1, &longest, NULL);
+	} while (!apps->polled[apps->count].revents && realtime() < end);
+}

@@ -1,0 +1,166 @@
+"""The links of hosts with apps (app_links.c): a namespace for each, and the way between it and the world."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import select
+import socket
+import struct
+from collections.abc import Sequence
+from mmap import mmap
+from pathlib import Path
+
+import numpy as np
+from pyroute2 import IPRoute
+
+from testbed.agent.histogram import TimeHistogram
+from testbed.agent.memory import Memory
+from testbed.base import linux
+from testbed.clock import Clock
+from testbed.dataplane.shaper import shape
+from testbed.engines.nodes import RackNode
+from testbed.engines.virtual.structs import APP_LINK, POLLED, CAppLinks
+from testbed.engines.virtual.wires import Wires
+from testbed.engines.virtual.world import World
+from testbed.errors import TestbedError
+from testbed.experiment.layout import Layout
+from testbed.experiment.topology.shape import End
+from testbed.results.record import Histogram, Lag
+
+ETHERNET_FRAME, ETHERNET_HEADER = 1514, 14  # usual bytes of a frame
+HEAD = 128  # bytes before a frame in its slot, of the kernel
+RING = 4 << 20  # bytes: milliseconds of a line
+BLOCK = 1 << 16
+PACKET_HOLDS = 512  # bytes of struct packet that are no frame
+QUEUED = 16 << 20  # bytes that wait at a host for its line, before it drops
+GATEWAY = "169.254.0.1"  # the other end of whatever link, in racks that route
+ONLINK = 4
+SOL_PACKET, RX_RING, STATISTICS, VERSION, IGNORE_OUTGOING, QDISC_BYPASS = 263, 5, 6, 10, 23, 20
+TPACKET_V2, ETH_P_ALL = 1, 0x0003
+SIOCETHTOOL, STXCSUM = 0x8946, 0x17
+IPV6 = Path("/proc/sys/net/ipv6/conf")
+
+
+class AppLinks:
+    """Make it before other processes are forked that shall be in ``nodes``. Raises TestbedError."""
+
+    def __init__(self, layout: Layout, wires: Wires, hosts: Sequence[str], clock: Clock) -> None:
+        self.layout, self.wires, self.hosts, self.clock = layout, wires, hosts, clock
+        self.frame = max(layout.framing.wire_size, ETHERNET_FRAME)
+        self.waiting = TimeHistogram(4)
+        self.dropped = 0
+        try:
+            self._own = linux.new_netns()
+            self._netns = {host: linux.new_netns() for host in hosts}
+            self._sockets = [self._link(host) for host in hosts]
+        except OSError as error:
+            raise TestbedError(f"apps: hosts cannot have a network of their own: {error}; run it with sudo") from None
+
+    @property
+    def nodes(self) -> list[RackNode]:
+        """The hosts."""
+        return [RackNode(host, self.layout.shape.address(host), self._netns[host]) for host in self.hosts]
+
+    def join(self, world: World) -> None:
+        """From now on their packets are the world's."""
+        slot = 1 << (self.frame + HEAD - 1).bit_length()
+        self._memory, self._world = Memory(), world  # of what C points into
+        link_of = np.full(len(self.layout.shape.hosts), -1)
+        links = np.zeros(len(self.hosts), APP_LINK)
+        self._rings = [_ring(one, slot) for one in self._sockets]
+        for number, (host, one, ring) in enumerate(zip(self.hosts, self._sockets, self._rings, strict=True)):
+            link_of[self.wires.host[host]] = number
+            address = np.frombuffer(ring, np.uint8).ctypes.data
+            links[number] = (self.wires.host[host], one.fileno(), address, 0)
+        polled = np.zeros(len(links) + 1, POLLED)
+        polled["file"][:-1], polled["events"] = links["socket"], select.POLLIN
+        keep = self._memory.keep
+        self.c = CAppLinks(
+            keep(links), len(links), keep(link_of), RING // slot, slot, keep(polled), self.clock.seconds_per_ns, 0,
+            self._memory.histogram(self.waiting),
+        )  # fmt: skip
+        world.keep(self)
+        world.c.apps, world.c.whole_size = ctypes.addressof(self.c), PACKET_HOLDS + self.frame
+
+    def relay(self, until: int) -> None:
+        """Let apps talk to each other without the world, until that file can be read, or for a second."""
+        self._world.code.relay(self._world.address, until)
+
+    def window_begins(self) -> None:
+        """What waited until now does not count."""
+        self.waiting.counts[:], self.waiting.top[:] = 0, 0
+
+    @property
+    def lag(self) -> Lag:
+        """How long packets of apps waited until they were taken in."""
+        return Lag(Histogram(self.waiting.edges, self.waiting.counts.copy()), float(self.waiting.top[0]))
+
+    def drops(self) -> int:
+        """Packets that found no room on their way between host and world."""
+        for one in self._sockets:  # which forgets them when it has told them
+            self.dropped += struct.unpack("II", one.getsockopt(SOL_PACKET, STATISTICS, 8))[1]
+        return self.dropped + int(self.c.refused)
+
+    def _link(self, host: str) -> socket.socket:
+        """Its veth: e0 in its namespace, of which the other end is a socket of this process."""
+        netns, near, routed = self._netns[host], self.layout.shape.link_of[host], len(self.wires.switch) > 1
+        link = self.layout.shape.link_of[host]
+        mtu = self.frame if self.frame > ETHERNET_FRAME else ETHERNET_FRAME - ETHERNET_HEADER
+        with linux.inside(netns), IPRoute() as netlink:
+            netlink.link(
+                "add", ifname="e0", kind="veth", address=_shown(self.wires.mac(near.low)), mtu=mtu,
+                peer={"ifname": host, "net_ns_fd": self._own, "mtu": mtu},
+            )  # fmt: skip
+            index = netlink.link_lookup(ifname="e0")[0]
+            _silence("e0")
+            _compute_checksums("e0")
+            # single packets on the wire: switches must see what they would see
+            netlink.link("set", index=index, gso_max_segs=1, state="up")
+            netlink.link("set", index=1, state="up")
+            address, prefix = self.layout.shape.address(host), 32 if routed else 8
+            netlink.addr("add", index=index, address=address, prefixlen=prefix)
+            shape(netlink, index, self.clock.wall_rate(link.rate), self.frame, QUEUED)
+            for ip, end in self._neighbours(host, routed):
+                netlink.neigh("add", dst=ip, lladdr=_shown(self.wires.mac(end)), ifindex=index, state="permanent")
+            if routed:
+                netlink.route("add", dst="default", gateway=GATEWAY, oif=index, flags=ONLINK)
+        with linux.inside(self._own), IPRoute() as netlink:
+            _silence(host)
+            netlink.link("set", index=netlink.link_lookup(ifname=host)[0], state="up")
+            opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+            opened.bind((host, ETH_P_ALL))
+        return opened
+
+    def _neighbours(self, host: str, routed: bool) -> list[tuple[str, End]]:
+        """Of all addresses that it may ask for, so that nobody asks."""
+        shape = self.layout.shape
+        if routed:
+            return [(GATEWAY, shape.link_of[host].high)]
+        return [(shape.address(one), shape.link_of[one].low) for one in shape.hosts if one != host]
+
+
+def _ring(opened: socket.socket, slot: int) -> mmap:
+    """What comes to the socket, for this process to read."""
+    block = max(BLOCK, slot)
+    for option, value in ((VERSION, TPACKET_V2), (IGNORE_OUTGOING, 1), (QDISC_BYPASS, 1)):
+        opened.setsockopt(SOL_PACKET, option, value)
+    opened.setsockopt(SOL_PACKET, RX_RING, struct.pack("IIII", block, RING // block, slot, RING // slot))
+    return mmap(opened.fileno(), RING)
+
+
+def _shown(mac: bytes) -> str:
+    return mac.hex(":")
+
+
+def _silence(interface: str) -> None:
+    """No IPv6 there: no router solicitations or listener reports among the measured packets. Before it is up."""
+    if (IPV6 / interface).exists():
+        (IPV6 / interface / "disable_ipv6").write_text("1")
+
+
+def _compute_checksums(interface: str) -> None:
+    """Before a packet leaves it: a veth would leave that to a card which never comes."""
+    command = np.array([STXCSUM, 0], np.uint32)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, SIOCETHTOOL, struct.pack("16sQ16x", interface.encode(), command.ctypes.data))

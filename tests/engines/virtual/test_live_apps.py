@@ -1,0 +1,115 @@
+"""Apps with `--engine live`: their packets pass the simulated ports, which treat them as those of the kernel's rack."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyarrow import parquet
+
+from testbed.capture.reader import Frame, Reader
+from tests.support.outside import run, summary_in
+from tests.support.runs import UNDRAWN
+
+pytestmark = [pytest.mark.root, pytest.mark.parallel]
+LIVE = ("--engine", "live", *UNDRAWN, "--metrics-addr", "none")
+LATE = {"pacing lag", "packets of apps waiting", "TCP timeouts"}  # on a busy machine
+TCP, ETHERNET, IPV4 = 6, 14, 20
+
+
+def experiment(folder: Path, text: str) -> str:
+    (folder / "mine.yaml").write_text(text)
+    return str(folder / "mine.yaml")
+
+
+def judged(summary: dict[str, Any]) -> set[str]:
+    return {one["what"].partition(" at ")[0] for one in summary["verdict"]["reasons"]}
+
+
+def figures(summary: dict[str, Any], app: str) -> dict[str, float]:
+    (found,) = (one["figures"] for one in summary["apps"] if one["app"] == app)
+    return {one["name"]: one["value"] for one in found}
+
+
+def payload(frame: Frame) -> int:
+    """Bytes of TCP's, which must be there."""
+    assert len(frame.data) == frame.length
+    length, header = int.from_bytes(frame.data[16:18], "big"), (frame.data[ETHERNET + IPV4 + 12] >> 4) * 4
+    return length - IPV4 - header
+
+
+@pytest.mark.skipif(not shutil.which("iperf3") or not shutil.which("nstat"), reason="needs iperf3 and nstat")
+def test_tcp_beside_roce_is_marked_counted_and_captured(tmp_path: Path) -> None:
+    """What its receiver's kernel and the flows count as CE is what the port has marked; and the run ends with them."""
+    file = experiment(
+        tmp_path,
+        """
+rack: { hosts: 4 }
+traffic:
+  pattern: flows
+  flows: [{ src: h1, dst: h4, size: 20 MB, start: 10 ms }, { src: h2, dst: h4, size: 20 MB, start: 10 ms }]
+controller: dcqcn
+tuner: { name: static, kmin: 2 kB, kmax: 100 kB, pmax: 50 % }
+apps:
+  - { name: server, hosts: [h4], run: sysctl -qw net.ipv4.tcp_ecn=1; exec iperf3 -s, ready: { port: 5201 } }
+  - name: nstat
+    hosts: [h4]
+    run: echo counts; trap 'nstat -asz IpExtInCEPkts; exit 0' TERM; while :; do sleep 0.1; done
+    ready: { prints: counts }
+    figures: [{ name: ce, pattern: "InCEPkts +([0-9]+)" }]
+  - { name: tcp, hosts: [h3], run: sysctl -qw net.ipv4.tcp_ecn=1; exec iperf3 -c h4 -t 2 -b 100M -J, reads: iperf3 }
+time: { duration: 200 ms, dilation: 100, warmup: 0 }
+""",
+    )
+    done = run(tmp_path, "run", file, *LIVE, "--pcap", "nic:h3")
+    assert done.returncode in (0, 3), done.stderr
+    summary, out = summary_in(tmp_path), tmp_path / "out"
+    assert judged(summary) <= LATE
+    assert summary["duration"] < 0.15
+    flows = parquet.read_table(out / "flows.parquet").to_pydict()
+    ports = parquet.read_table(out / "port_series.parquet").to_pydict()
+    marked = max(count for port, count in zip(ports["port"], ports["marked_packets"], strict=True) if port == "s1-eth4")
+    by_tcp = figures(summary, "nstat")["ce"]
+    assert by_tcp > 0
+    assert sum(flows["ce_packets"]) > 0
+    assert marked == by_tcp + sum(flows["ce_packets"])
+    frames = [one for one in Reader(out / "nic-h3.pcapng") if one.data[ETHERNET + 9] == TCP]
+    assert sum(payload(one) for one in frames if one.direction == "out") > 5e6
+    assert summary["tcp"]["sent"] > 0
+
+
+def test_apps_alone_end_the_run_and_leave_nothing(tmp_path: Path) -> None:
+    """In a routed rack, where nobody sends RoCE. Before it begins they reach each other without the rack."""
+    file = experiment(
+        tmp_path,
+        """
+rack: { kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 1 }
+apps:
+  - name: server
+    hosts: [h1]
+    run: $TESTBED_PYTHON -m http.server 8000 --directory /etc & sleep 1000
+    ready: { port: 8000 }
+  - name: early
+    hosts: [h2]
+    run: |
+      $TESTBED_PYTHON -c "import urllib.request as u; print(u.urlopen('http://h1:8000/hosts').status)"; sleep 1000
+    ready: { prints: "200" }
+  - name: client
+    hosts: [h2]
+    exit: 0
+    run: |
+      hostname; pwd
+      $TESTBED_PYTHON -c "import urllib.request as u; print(u.urlopen('http://h1:8000/hosts').read().decode())"
+time: { duration: 2 s, dilation: 50 }
+""",
+    )
+    done = run(tmp_path, "run", file, *LIVE)
+    assert done.returncode in (0, 3), done.stderr
+    printed = (tmp_path / "out" / "apps" / "client.out").read_text().split("\n", 2)
+    assert printed[:2] == ["h2", "/media"]
+    assert "10.1.0.1 h1" in printed[2]
+    summary = summary_in(tmp_path)
+    assert judged(summary) <= {*LATE, "empty measurement window"}
+    assert summary["duration"] < 1
