@@ -26,7 +26,8 @@ class Node(Part):
 
     name: Annotated[str, Field(min_length=1)] = Field(description="Its name.")
     role: Role = Field(
-        default="", description="`host` or `switch`; by default a node with one link is a host, others are switches."
+        default="", description="`host` or `switch`; by default a node with one link is a host, others are switches. A "
+        "`host` with several links has as many NICs, and each is a host of traffic: `gpu:1`, `gpu:2`."
     )
 
     @model_validator(mode="before")
@@ -82,7 +83,8 @@ class Custom(Routed):
         """What the file was taken for."""
         graph, shape = self._graph, self.shape
         parts = f"{len(shape.hosts):,} hosts; {len(shape.links):,} links; switches: {len(shape.switches):,}"
-        return "; ".join((f"{graph.form}: {parts}", *graph.notes))
+        nics = f"hosts with several links: {len(graph.several):,}, each of their NICs a host" if graph.several else ""
+        return "; ".join(filter(None, (f"{graph.form}: {parts}", nics, *graph.notes)))
 
     @property
     def _default(self) -> LinkKind:

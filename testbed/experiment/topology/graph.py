@@ -1,6 +1,7 @@
 """A custom rack as its author drew it, nodes and links, and the shape that follows; or why none does.
 
-A node with one link is a host, unless it says ``role: switch``. Hosts become h1, h2, ... in the order of the nodes.
+A node with one link is a host, unless it says ``role: switch``. Hosts become h1, h2, ... in the order of the nodes; one
+that says ``role: host`` and has several links has a NIC for each, and every NIC becomes a host of its own.
 """
 
 from __future__ import annotations
@@ -58,9 +59,37 @@ class Graph:
     form: str = ""  # what the file was taken for
     notes: tuple[str, ...] = ()  # what of the file is not as it says
 
+    @property
+    def several(self) -> set[str]:
+        """Hosts with several links."""
+        ends = Counter(name for link in self.links for name in link.ends)
+        return {one.name for one in self.nodes if one.role == "host" and ends[one.name] > 1}
+
     def shape(self, default: LinkKind) -> Shape:
         """Raises BadGraph."""
         self._check_nodes()
+        return self._of_single_nics()._shape(default)
+
+    def _of_single_nics(self) -> Graph:
+        """Hosts with several links one by one, in the order of the links: `gpu` becomes `gpu:1` and `gpu:2`."""
+        several = self.several
+        if not several:
+            return self
+        used: Counter[str] = Counter()
+
+        def own(name: str) -> str:
+            used[name] += name in several
+            return f"{name}:{used[name]}" if name in several else name
+
+        links = [replace(link, ends=(own(link.ends[0]), own(link.ends[1]))) for link in self.links]
+        nodes = [
+            replace(one, name=name)
+            for one in self.nodes
+            for name in ([f"{one.name}:{n + 1}" for n in range(used[one.name])] if one.name in several else [one.name])
+        ]
+        return replace(self, nodes=nodes, links=links)
+
+    def _shape(self, default: LinkKind) -> Shape:
         ends = Counter(name for link in self.links for name in link.ends)
         roles = {one.name: one.role or ("host" if ends[one.name] == 1 else "switch") for one in self.nodes}
         self._check_links(roles, ends)
@@ -106,8 +135,6 @@ class Graph:
             if roles[one] == roles[other] == "host":
                 raise BadGraph(link.place, f"the hosts '{one}' and '{other}' have no switch between them")
         for node in self.nodes:
-            if roles[node.name] == "host" and ends[node.name] != 1:
-                self._refuse_node(node, f"is a host with {ends[node.name]} links; hosts have one, of their NIC")
             if not ends[node.name]:
                 self._refuse_node(node, "has no link")
         hosts = sum(role == "host" for role in roles.values())

@@ -107,7 +107,7 @@ def test_graphml_of_the_topology_zoo() -> None:
         ),
         (
             "nodes: [a, x, c, {name: b, role: host}]\n  links: [{ends: [a, x]}, {ends: [c, x]}]",
-            "'b' is a host with 0 links; hosts have one",
+            "'b' has no link",
         ),
         ("link: {}", "x.yaml, line 1: rack.file: say either 'file', or 'nodes' and 'links'"),
         ("file: ./nowhere.yaml", "x.yaml, line 3: rack.file: cannot read nowhere.yaml: No such file or directory"),
@@ -217,3 +217,13 @@ def test_int_has_room_for_eight_switches(tmp_path: Path) -> None:
     assert resolve(load(chain(tmp_path, 9))).layout.framing.int_hops == 0  # Swift asks for none
     with pytest.raises(BadInput, match="hpcc wants INT of every switch, and packets have room for 8; a path has 9"):
         resolve(load(chain(tmp_path, 9)).apply(["controller=hpcc"]))
+
+
+def test_each_nic_of_a_host_with_several_is_a_host_of_traffic(tmp_path: Path) -> None:
+    """Two planes: NIC 1 of both servers is at one switch, NIC 2 at the other, and the planes are not joined."""
+    planes = "{ends: [one, p]}, {ends: [two, p]}, {ends: [one, q], rate: 40 Gbit/s}, {ends: [two, q]}, {ends: [p, q]}"
+    nodes = "{name: one, role: host}, {name: two, role: host}, p, q"
+    shape = experiment(tmp_path, f"kind: custom\n  nodes: [{nodes}]\n  links: [{planes}]").shape
+    assert shape.aliases == {"h1": "one:1", "h2": "one:2", "h3": "two:1", "h4": "two:2"}
+    assert [shape.edge(host) for host in shape.hosts] == ["p", "q", "p", "q"]
+    assert [shape.line_rate(host) for host in shape.hosts] == [100e9, 40e9, 100e9, 100e9]

@@ -89,6 +89,7 @@ def test_bad_ones(text: str, says: str, tmp_path: Path) -> None:
     assert says in refused(tmp_path, text)
 
 
-def test_hosts_of_several_links_are_refused_with_their_line(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"'0' is a host with 2 links; hosts have one"):
-        _ = custom(tmp_path, TWO.replace("6 2 5", "6 2 6", 1) + "0 5 1Gbps 1us 0\n").shape
+def test_nics_of_hosts_with_several_links_are_hosts(tmp_path: Path) -> None:
+    rack = custom(tmp_path, TWO.replace("6 2 5", "6 2 6", 1) + "0 5 1Gbps 1us 0\n")
+    assert [rack.nodes_of[name] for name in ("0:1", "0:2", "1")] == ["h1", "h2", "h3"]
+    assert "hosts with several links: 1, each of their NICs a host" in rack.inputs()[0].form
