@@ -26,8 +26,9 @@ class Node(Part):
 
     name: Annotated[str, Field(min_length=1)] = Field(description="Its name.")
     role: Role = Field(
-        default="", description="`host` or `switch`; by default a node with one link is a host, others are switches. A "
-        "`host` with several links has as many NICs, and each is a host of traffic: `gpu:1`, `gpu:2`."
+        default="",
+        description="`host` or `switch`; by default a node with one link is a host, others are switches. A "
+        "`host` with several links has as many NICs, and each is a host of traffic: `gpu:1`, `gpu:2`.",
     )
 
     @model_validator(mode="before")
