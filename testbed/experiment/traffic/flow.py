@@ -8,7 +8,7 @@ from pydantic import AfterValidator
 
 from testbed.units import Size
 
-PAYLOAD = (64, 8900)  # bytes: room for headers and INT above 64 B frames, and below a 9,000-byte jumbo frame
+PAYLOAD = (1, 8900)  # bytes: with headers and INT below a 9,000-byte jumbo frame
 NO_GROUP = -1
 
 

@@ -21,7 +21,7 @@ from testbed.units import SIZE_UNITS, parse
 
 STREAM = {"name": "fixed", "rate": "70 %"}
 HALF = {"name": "fixed", "rate": "35 %"}  # of two kinds of packets that make a stream
-FRAMES = (256, 512, 1024, 4096, 8192)  # bytes; smaller ones hold no packet of RoCEv2 with our headers
+FRAMES = (80, 128, 256, 512, 1024, 4096, 8192)  # bytes; RoCEv2 with our headers has 78 without data
 BUCKETS = 5
 ELSEWHERE = [  # marks at another port, too, which nobody sees
     "rack.hosts=7",
@@ -30,8 +30,9 @@ ELSEWHERE = [  # marks at another port, too, which nobody sees
     "packets=[{of: {hosts: [h1, h2, h5, h6]}, dscp: 3}]",
 ]
 SMALL = "1000 B"
-EDGE = 4 * Framing(1000).wire_size  # what leaves is no part of the queue that it finds, and more comes meanwhile
+EDGE = 4 * Framing(1000).wire_size  # what a core of the kernel's may see late
 RECEIVER = "nic:h4"
+Looks = Callable[[Observed], tuple[Floats, Floats]]  # at each packet: the depth that RED sees, and whether it marks
 GROWTH = 0.005  # share of the line, at 100 Gbit/s, by which the queue grows to be measured: so many packets per bucket
 
 
@@ -50,49 +51,79 @@ def _accuracy(rate: float) -> Sequence[Trial]:
     made["controllers"] = [{"name": "hpcc", "of": {"hosts": ["h3"]}}]  # which asks for INT in all packets
     switch = made["rack"]["switch"]
     switch["queues"][3]["red"]["pmax"] = "100 %"
-    red = "rack.switch.queues.3.red"
-    curve = [
-        none("marked below Kmin", partial(_marked, low=0, high=low - EDGE), [f"{red}.kmin={low / 2:g} B"]),
-        Expectation(
-            "marked above Kmax", lambda seen: 100 * _share(seen, high + EDGE, np.inf), 100, 100, " %",
-            breaks=[f"{red}.kmax={2 * high:g} B"],
-        ),
-        *(_bucket(number, low, high, f"{red}.pmax=50 %") for number in range(BUCKETS)),
-    ]  # fmt: skip
     counted = alike("marks that the switch counted and those seen", _counted, 1, ELSEWHERE)
     leaving = {**made, "rack": {**made["rack"], "switch": {**switch, "marking": "dequeue"}}}
     return [
-        Trial("marking at enqueue", made, [*curve, counted], [RECEIVER]),
-        Trial("marking at dequeue", leaving, curve, ["nic:h1", "nic:h2"]),  # whose ACKs say it, wherever marks are made
+        Trial("marking at enqueue", made, [*_curve(low, high, _found), counted], [RECEIVER]),
+        # ACKs say it, wherever marks are made
+        Trial("marking at dequeue", leaving, _curve(low, high, _left_behind), ["nic:h1", "nic:h2"]),
     ]
 
 
-def _bucket(number: int, low: float, high: float, breaks: str) -> Expectation:
-    """A part of the curve, whose mean is that of its middle."""
+def _curve(low: float, high: float, looks: Looks) -> list[Expectation]:
+    red = "rack.switch.queues.3.red"
+    return [
+        none("marked below Kmin", lambda seen: _between(seen, looks, 0, low - EDGE)[1].sum(),
+             [f"{red}.kmin={low / 2:g} B"]),
+        Expectation(
+            "marked above Kmax", lambda seen: 100 * _mean(_between(seen, looks, high + EDGE, np.inf)[1]), 100, 100,
+            " %", breaks=[f"{red}.kmax={2 * high:g} B"],
+        ),
+        *(_bucket(number, low, high, looks, f"{red}.pmax=50 %") for number in range(BUCKETS)),
+    ]  # fmt: skip
+
+
+def _bucket(number: int, low: float, high: float, looks: Looks, breaks: str) -> Expectation:
+    """A part of the curve, and the mean of the curve at the depths that packets had there: about that of its middle."""
     edges = np.linspace(low, high, BUCKETS + 1)[number : number + 2]
-    expected = (edges.mean() - low) / (high - low)
-    return alike(
-        f"share marked from {edges[0] / 1e3:g} to {edges[1] / 1e3:g} kB and {expected:.0%}",
-        lambda seen: apart(_share(seen, *edges), expected), 10, [breaks],
-    )  # fmt: skip
+
+    def differ(seen: Observed) -> float:
+        depth, marked = _between(seen, looks, *edges)
+        return apart(_mean(marked), (_mean(depth) - low) / (high - low))
+
+    middle = (edges.mean() - low) / (high - low)
+    says = f"share marked from {edges[0] / 1e3:g} to {edges[1] / 1e3:g} kB and the curve, about {middle:.0%}"
+    return alike(says, differ, 10, [breaks])
 
 
-def _between(seen: Observed, low: float, high: float) -> Floats:
-    """Whether each packet that found such a depth was marked; those that left after the end found less."""
-    found = [
-        one.marked[(one.depth > low) & (one.depth <= high) & (one.time <= seen.record.duration)]
-        for one in seen.captured
-    ]
-    return np.concatenate(found).astype(float)
+def _found(seen: Observed) -> tuple[Floats, Floats]:
+    """Bytes that each packet found in the queue, and whether it was marked."""
+    depth, _, marked = _stamped(seen)
+    return depth, marked
 
 
-def _marked(seen: Observed, low: float, high: float) -> float:
-    return float(_between(seen, low, high).sum())
+def _left_behind(seen: Observed) -> tuple[Floats, Floats]:
+    """Bytes that each packet left behind: what had come since, as the first one says that came later.
+
+    It leaves when its turn comes; the kernel looks at it when it has come out of its link.
+    """
+    depth, left, marked = _stamped(seen)
+    packet = seen.resolved.layout.framing.wire_size
+    begins = depth + left  # so much has left the port when its turn comes
+    leaves = begins + packet if seen.resolved.experiment.engine == "kernel" else begins
+    later = np.searchsorted(left, leaves)
+    known = later < len(left)
+    return begins[later[known]] - begins[known] - packet, marked[known]
 
 
-def _share(seen: Observed, low: float, high: float) -> float:
-    found = _between(seen, low, high)
-    return float(found.mean()) if len(found) else float("nan")
+def _stamped(seen: Observed) -> tuple[Floats, Floats, Floats]:
+    """Depth, bytes that had left the port, and marks of what INT was written into, in the order in which it came there."""
+    columns = [(one.depth, one.left, one.marked) for one in seen.captured]
+    depth, left, marked = (np.concatenate(one).astype(float) for one in zip(*columns, strict=True))
+    order = np.argsort(depth + left, kind="stable")
+    stamped = order[: np.isfinite(depth).sum()]
+    return depth[stamped], np.maximum.accumulate(left[stamped]), marked[stamped]
+
+
+def _between(seen: Observed, looks: Looks, low: float, high: float) -> tuple[Floats, Floats]:
+    """Of the packets at which RED looked at such a depth."""
+    depth, marked = looks(seen)
+    inside = (depth > low) & (depth <= high)
+    return depth[inside], marked[inside]
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else float("nan")
 
 
 def _counted(seen: Observed) -> float:

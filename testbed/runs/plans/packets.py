@@ -17,6 +17,7 @@ TOS_AT, SOURCE_AT = 15, 28  # of IPv4 behind Ethernet; the last two bytes of the
 STACK_AT = ETHERNET_IP_UDP + BTH + SHIM + INT_HEADER.size
 FLAGS_AT = ETHERNET_IP_UDP + BTH + SHIM - 3  # of the shim; two bytes follow
 NOTICES = (CNP, SRC)
+NOT_STAMPED = (0, float("nan"), 0, float("nan"), 0)
 CE = 3
 PAUSE = b"\x88\x08"  # Ethernet's type of MAC control
 
@@ -29,7 +30,8 @@ class Packets:
     sender: Ints  # number of the host
     tos: Ints
     marked: NDArray[np.bool_]  # CE; of an ACK, that of its data
-    depth: Floats  # bytes in the last switch's queue when it was looked at; nan without INT
+    depth: Floats  # bytes in the last switch's queue that it found; nan without INT
+    left: Floats  # bytes that had left the port by then
     pauses: Floats  # when pause frames came
 
     @classmethod
@@ -46,9 +48,9 @@ class Packets:
             echo = data[ETHERNET_IP_UDP] == ACK
             marked = data[FLAGS_AT] & SHIM_CE > 0 if echo else data[TOS_AT] & CE == CE
             stamped = len(data) >= STACK_AT + INT_HOP.size
-            depth = INT_HOP.unpack_from(data, STACK_AT)[1] if stamped else float("nan")
+            _, depth, _, left, _ = INT_HOP.unpack_from(data, STACK_AT) if stamped else NOT_STAMPED
             sender = int.from_bytes(data[SOURCE_AT : SOURCE_AT + 2], "big")
-            rows.append((frame.time, sender, data[TOS_AT], marked, depth))
-        columns = np.array(rows, float).reshape(-1, 5).T
+            rows.append((frame.time, sender, data[TOS_AT], marked, depth, left))
+        columns = np.array(rows, float).reshape(-1, 6).T
         sender_of, tos = columns[1].astype(np.int64), columns[2].astype(np.int64)
-        return cls(columns[0], sender_of, tos, columns[3] > 0, columns[4], np.array(pauses))
+        return cls(columns[0], sender_of, tos, columns[3] > 0, columns[4], columns[5], np.array(pauses))
