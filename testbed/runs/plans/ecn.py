@@ -107,7 +107,7 @@ def _left_behind(seen: Observed) -> tuple[Floats, Floats]:
 
 
 def _stamped(seen: Observed) -> tuple[Floats, Floats, Floats]:
-    """Depth, bytes that had left the port, and marks of what INT was written into, in the order in which it came there."""
+    """Depth, bytes that had left the port, and marks, in the order in which packets came there; without INT none are."""
     columns = [(one.depth, one.left, one.marked) for one in seen.captured]
     depth, left, marked = (np.concatenate(one).astype(float) for one in zip(*columns, strict=True))
     order = np.argsort(depth + left, kind="stable")
