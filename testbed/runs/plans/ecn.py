@@ -107,7 +107,7 @@ def _left_behind(seen: Observed) -> tuple[Floats, Floats]:
 
 
 def _stamped(seen: Observed) -> tuple[Floats, Floats, Floats]:
-    """Depth, bytes that had left the port, and marks, in the order in which packets came there; without INT none are."""
+    """Depth, bytes that had left the port, and marks, in the order in which packets came; without INT there is none."""
     columns = [(one.depth, one.left, one.marked) for one in seen.captured]
     depth, left, marked = (np.concatenate(one).astype(float) for one in zip(*columns, strict=True))
     order = np.argsort(depth + left, kind="stable")
