@@ -8,7 +8,7 @@ HOSTS_PYTHON ?= $(PYTHON)
 DEGRADED := make run: the run is complete, its verdict is 'degraded'; the table says why and what to do. \
 'testbed run' itself ends with 3 then, make with 0.
 
-.PHONY: run test setup check lint types playbooks unit bench lab dist wheelhouse docs findings schema clean help
+.PHONY: run test setup check lint types playbooks unit bench lab dist deb image wheelhouse docs findings schema clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -43,6 +43,12 @@ bench: setup ## measure what docs/bench.md promises (root; ONLY="switch goodput"
 dist: setup ## dist/: the source archive, and wheels with everything compiled (MACHINES=x86_64 for one of them)
 	.venv/bin/uv pip install --quiet --python $(PYTHON) --group release
 	$(PYTHON) -m release.wheels $(MACHINES)
+
+deb: dist ## dist/testbed_*.deb: the wheel and its Python packages, for this machine's Debian
+	$(PYTHON) -m release.deb
+
+image: ## an image of the wheel in dist/, which runs experiments on the virtual engine (BUILDER=docker, BASE=...)
+	$(or $(BUILDER),buildah) build $(if $(BASE),--build-arg BASE=$(BASE)) --file release/Containerfile --tag testbed .
 
 wheelhouse: setup ## dist/wheelhouse.tar: what lab hosts without a network need (HOSTS_PYTHON=python3.12, EXTRAS=learned)
 	rm -rf build && mkdir -p build/wheels dist

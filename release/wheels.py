@@ -27,7 +27,7 @@ def build(out: Path, machines: list[Machine]) -> list[Path]:
     """The files, in a folder which is made."""
     out.mkdir(parents=True, exist_ok=True)
     os.umask(0o022)  # modes are part of the bytes
-    epoch = int(os.environ.get("SOURCE_DATE_EPOCH") or _said("git", "log", "-1", "--format=%ct"))
+    epoch = epoch_of()
     with TemporaryDirectory() as folder:
         tree = checked_in(Path(folder) / "tree")
         _setuptools(tree, Path(folder), "sdist", epoch)
@@ -35,6 +35,11 @@ def build(out: Path, machines: list[Machine]) -> list[Path]:
         source = out / made.name
         source.write_bytes(repacked(made, epoch))
     return [source, *(wheel(source, out, machine, epoch) for machine in machines)]
+
+
+def epoch_of() -> int:
+    """SOURCE_DATE_EPOCH, or when the last commit was made."""
+    return int(os.environ.get("SOURCE_DATE_EPOCH") or _said("git", "log", "-1", "--format=%ct"))
 
 
 def checked_in(tree: Path) -> Path:

@@ -6,7 +6,7 @@ import logging
 import time
 from pathlib import Path
 
-from testbed.base.compiler import LIBRARY_FLAGS, Unit
+from testbed.base.compiler import LIBRARY_FLAGS, Unit, shipped
 from testbed.compiled.flows import DECIDE
 from testbed.compiled.flows import FOLDER as COMPILED
 from testbed.dataplane.build import MANY_PATHS as VARIANT
@@ -44,6 +44,11 @@ UNITS = (*PROGRAMS.values(), READER, DATAPATH, MANY_PATHS, DECIDE)
 def all_compiled() -> bool:
     """Whether the cache holds everything."""
     return all(unit.target().exists() for unit in UNITS)
+
+
+def all_shipped() -> bool:
+    """Whether the wheel brought everything."""
+    return all(shipped(unit.file_name) for unit in UNITS)
 
 
 def compile_all() -> None:

@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -61,7 +61,8 @@ class Probe:
 
 def examine() -> list[Probe]:
     """All probes, in the order in which a reader wants them."""
-    return [*_required(), *_helpful()]
+    compilers = [_for_own_code(probe) if build.all_shipped() else probe for probe in _compilers()]
+    return [*_required(), *compilers, *_helpful()]
 
 
 def require() -> None:
@@ -73,7 +74,8 @@ def require() -> None:
         raise TestbedError("real packets need root: sudo testbed run ...; or without it: --engine virtual")
     extras.need(*PACKAGES)
     compiled = build.all_compiled()  # then no compiler is needed, and trying it takes time
-    missing = [probe for probe in _required(compilers=not compiled) if probe.status == "missing"]
+    needed = [*_required(), *([] if compiled else _compilers())]
+    missing = [probe for probe in needed if probe.status == "missing"]
     if missing:
         lines = [f"  {probe.name}: {probe.detail}; {probe.get or 'see testbed doctor'}" for probe in missing]
         raise TestbedError("this machine cannot run a rack yet:\n" + "\n".join(lines))
@@ -105,14 +107,23 @@ def apt(*packages: str) -> str:
     return f"install what Debian calls {' '.join(packages)}"
 
 
-def _required(compilers: bool = True) -> Iterator[Probe]:
+def _compilers() -> Iterator[Probe]:
+    yield Probe("C compiler", *_compiler())
+    yield Probe("clang", *_clang())
+
+
+def _for_own_code(probe: Probe) -> Probe:
+    """Where the wheel brought everything compiled."""
+    if probe.status != "missing":
+        return probe
+    return replace(probe, status="optional", detail=f"{probe.detail}; only a plugin of your own needs it")
+
+
+def _required() -> Iterator[Probe]:
     root = os.geteuid() == 0
     yield Probe("root", "ok" if root else "unknown", "" if root else "not root now", "" if root else "run it with sudo")
     release = platform.release()
     yield Probe("kernel", *_kernel_version(release))
-    if compilers:
-        yield Probe("C compiler", *_compiler())
-        yield Probe("clang", *_clang())
     yield Probe("libbpf", *_libbpf())
     yield Probe("Python packages", *_packages())
     answers = features.ask()
