@@ -1,6 +1,6 @@
-"""`make deb`: a Debian package of the wheel for this machine, with the Python packages that Debian has too old or not at all.
+"""`make deb`: a Debian package of the wheel for this machine, with Python packages that Debian lacks or has too old.
 
-They are in an environment of their own, /usr/lib/testbed; Python, libbpf and the tools of the kernel's racks are Debian's.
+They are in an environment of their own, /usr/lib/testbed; Python, libbpf and tools of the kernel's racks are Debian's.
 """
 
 from __future__ import annotations
