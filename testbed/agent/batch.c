@@ -77,6 +77,8 @@ int64_t write_head(struct datapath *d, int64_t f, int64_t number, uint8_t *head)
 		size = shorten(d, f, head);
 	if (numbered(d) && has_credits(d))
 		say_what_left(d, f, head);
+	if (d->messages.reth)
+		write_reth(d, f, number, head + d->messages.reth);
 	return size;
 }
 

@@ -10,7 +10,8 @@
 #include "datapath.h"
 
 #define CARRIED offsetof(struct roce, opcode) /* a socket carries what follows the UDP header */
-#define HEAD (sizeof(struct roce) - CARRIED)  /* BTH and shim: all that differs between packets */
+#define HEAD (sizeof(struct roce) - CARRIED)  /* BTH and shim: all that differs between packets, but for an RETH */
+#define MOST_BEFORE_PAYLOAD (sizeof(struct int_header) + MAX_HOPS * sizeof(struct int_hop) + RETH_SIZE)
 
 void send_due(struct datapath *d, double now);
 int64_t write_head(struct datapath *d, int64_t f, int64_t number, uint8_t *head);

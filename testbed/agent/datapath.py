@@ -25,6 +25,7 @@ from testbed.base.arrays import Floats, Ints
 from testbed.base.shared import Shared
 from testbed.clock import Clock
 from testbed.controller import Feedback, RateController
+from testbed.dataplane.wire import room_for_reth
 from testbed.errors import TestbedError
 
 MOST_AT_ONCE = 60  # packets in one system call, as in datapath.h; and
@@ -76,6 +77,7 @@ class Datapath:
         self._transport = transport  # C points into it
         if transport:
             transport.describe(c, self.memory, lags.messages)
+        c.messages.reth = room_for_reth(sockets.packet, pace.payload)
         self._credits = credits
         if credits:
             credits.describe(c.credits, self.memory, slice(pace.first, pace.first + n), n + hosts + gates)

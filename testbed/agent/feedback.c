@@ -260,7 +260,7 @@ int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double no
 		due = nominal(d, r->rx_ns) + ring->delay;
 		if (due > now)
 			break;
-		if (has_credits(d) && (r->opcode == BTH_CREDIT || r->opcode <= BTH_SEND_ONLY_IMM)) {
+		if (has_credits(d) && (r->opcode == BTH_CREDIT || r->opcode <= BTH_WRITE + BTH_SEND_ONLY_IMM)) {
 			hear_of_credits(d, r, age(d, ring, r), now);
 			continue;
 		}

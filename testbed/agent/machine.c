@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,7 +22,8 @@ double now_seconds(const struct datapath *d)
 /* Hand a batch to the kernel; returns how many packets it took. UDP_SEGMENT splits them behind one call. */
 int64_t transmit(struct datapath *d, const struct batch *batch)
 {
-	uint8_t heads[MOST_AT_ONCE][HEAD];
+	uint8_t heads[MOST_AT_ONCE][HEAD + MOST_BEFORE_PAYLOAD];
+	int64_t head = d->messages.reth ? d->messages.reth + RETH_SIZE : (int64_t)HEAD;
 	struct iovec part[2 * MOST_AT_ONCE];
 	struct msghdr message = {.msg_iov = part, .msg_iovlen = 2 * batch->packets};
 	int fd = (int)d->flow[batch->segments[0].flow].fd;
@@ -31,10 +33,13 @@ int64_t transmit(struct datapath *d, const struct batch *batch)
 		const struct segment *p = &batch->segments[i];
 
 		for (int64_t k = 0; k < p->packets; k++, packets++) {
-			int64_t size = write_head(d, p->flow, p->number + k, heads[packets]);
+			int64_t size;
 
-			part[2 * packets] = (struct iovec){heads[packets], HEAD};
-			part[2 * packets + 1] = (struct iovec){d->packet + HEAD, size - HEAD};
+			if (d->messages.reth)
+				memcpy(heads[packets], d->packet, (size_t)head);
+			size = write_head(d, p->flow, p->number + k, heads[packets]);
+			part[2 * packets] = (struct iovec){heads[packets], (size_t)head};
+			part[2 * packets + 1] = (struct iovec){d->packet + head, (size_t)(size - head)};
 		}
 	}
 	if (d->segment)

@@ -4,7 +4,9 @@
 #include "datapath.h"
 #include "memory.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_MESSAGES 16
 
@@ -21,11 +23,33 @@ static int ends_message(const struct datapath *d, int64_t f, int64_t number)
 
 int opcode_of(const struct datapath *d, int64_t f, int64_t number)
 {
-	int begins = d->messages.packets < 2 || number % d->messages.packets == 0;
+	int begins = d->messages.packets < 2 || number % d->messages.packets == 0, write = d->messages.reth ? BTH_WRITE : 0;
 
 	if (ends_message(d, f, number))
-		return begins ? BTH_SEND_ONLY_IMM : BTH_SEND_LAST_IMM;
-	return begins ? BTH_SEND_FIRST : BTH_SEND_MIDDLE;
+		return write + (begins ? BTH_SEND_ONLY_IMM : BTH_SEND_LAST_IMM);
+	return write + (begins ? BTH_SEND_FIRST : BTH_SEND_MIDDLE);
+}
+
+/* Of the message that packet `number` begins: where its bytes are in those of the flow, and how many there are. Others leave it empty. */
+void write_reth(const struct datapath *d, int64_t f, int64_t number, uint8_t *reth)
+{
+	const struct flow *flow = &d->flow[f];
+	int64_t size = d->messages.packets > 1 ? d->messages.packets : 1, left, packets;
+	uint32_t part[] = {0, 0, htonl((uint32_t)(QP_BASE + d->first + f)), 0}; /* address, R_Key, length */
+	uint64_t address = (uint64_t)(number * d->payload), length;
+
+	memset(reth, 0, RETH_SIZE);
+	if (number % size)
+		return;
+	left = flow->sent + flow->to_send - (numbered(d) ? d->transport.pairs[f].lost : 0) - number;
+	packets = numbered(d) && left < size ? left : size;
+	length = (uint64_t)(packets * d->payload);
+	if (flow->short_size && flow->short_at >= number && flow->short_at < number + packets)
+		length -= (uint64_t)(d->segment_size - flow->short_size);
+	part[0] = htonl((uint32_t)(address >> 32));
+	part[1] = htonl((uint32_t)address);
+	part[3] = htonl((uint32_t)length);
+	memcpy(reth, part, RETH_SIZE);
 }
 
 /*

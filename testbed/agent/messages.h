@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Messages of several packets: RC SEND First, Middle, Last, or Only; and which packets ask for an acknowledgement. messages.c.
+ * Messages of several packets: RC SEND or RDMA WRITE First, Middle, Last, or Only; and which packets ask for an acknowledgement. messages.c.
  * A flow is as many messages as it needs, one behind the other. Only where packet numbers name data (recovery.h).
  */
 #ifndef TESTBED_MESSAGES_H
@@ -24,10 +24,12 @@ struct messages {
 	int64_t every;	 /* so many packets ask once, besides the last one of each message; 0: that alone */
 	struct begun *begun; /* per flow */
 	struct histogram *times; /* from the departure of the first packet to the acknowledgement of the last */
+	int64_t reth; /* RDMA WRITE: where in what a socket carries there is room for an RETH; 0: SEND */
 };
 
 int opcode_of(const struct datapath *d, int64_t f, int64_t number);
 uint32_t asks_for_ack(const struct datapath *d, int64_t f, int64_t number);
+void write_reth(const struct datapath *d, int64_t f, int64_t number, uint8_t *reth);
 void messages_begin(struct datapath *d, int64_t f, int64_t number, int64_t packets, double now);
 void messages_done(struct datapath *d, int64_t f, int64_t from, int64_t to, double now);
 

@@ -70,6 +70,8 @@ def line(packet: Described, digits: int) -> str:
     parts += [name.upper() for name in ("fecn", "becn") if packet[name]]
     if "payload" in packet:
         parts.append(f"{'' if packet['kind'] == 'data' else 'of '}{packet['payload']} B")
+    if "reth" in packet:
+        parts.append(f"RETH {packet['reth']['length']} B at {packet['reth']['address']:#x}")
     if "syndrome" in packet:
         parts.append(f"syndrome {packet['syndrome']} msn {packet['msn']}")
     if packet.get("ce_echo"):
@@ -98,7 +100,7 @@ def _clock(reader: Reader) -> Clock | None:
 def _roce(packet: Any, frame: Frame, clock: Clock | None) -> Described:
     from scapy.layers.inet import IP
 
-    from testbed.capture.layers import AETH, BOLT_FLAGS, BTH, OPCODES, IntMd, Shim
+    from testbed.capture.layers import AETH, BOLT_FLAGS, BTH, OPCODES, RETH, IntMd, Shim
 
     bth = packet[BTH]
     about: Described = {
@@ -113,6 +115,9 @@ def _roce(packet: Any, frame: Frame, clock: Clock | None) -> Described:
         "becn": bool(bth.becn),
         "length": frame.length,
     }
+    if RETH in packet:
+        reth = packet[RETH]
+        about["reth"] = {"address": reth.address, "r_key": reth.r_key, "length": reth.length}
     if AETH in packet:
         about |= {"syndrome": packet[AETH].syndrome, "msn": packet[AETH].msn}
     if Shim in packet:
@@ -129,7 +134,7 @@ def _shim(shim: Any, opcode: int, clock: Clock | None) -> Described:
     """An ACK, CNP or SRC repeats the payload size of the data packet that it belongs to."""
     departure = _seconds(shim.departure, clock) if shim.departure else None
     about: Described = {"payload": shim.payload_bytes, "departure": departure, "ce_echo": bool(shim.flags.CE)}
-    not_numbered = departure is None and opcode <= wire.SEND_ONLY_IMM
+    not_numbered = departure is None and opcode in wire.DATA
     return about | ({"psn": None} if not_numbered else {})
 
 

@@ -1,6 +1,6 @@
 """scapy layers of what is on the wire: RoCEv2 with our shim and INT-MD (see testbed/dataplane/wire.h).
 
-    Ether / IP / UDP / BTH / ImmDt, AETH, CNP or SRC / Shim [/ IntMd] / payload, and the iCRC after the BTH's part
+    Ether / IP / UDP / BTH [/ RETH] / ImmDt, AETH, CNP or SRC / Shim [/ IntMd] / payload, and the iCRC
 
 Importing this module makes scapy take UDP port 4791 for these layers. Times are ns of CLOCK_MONOTONIC and rates kbit/s,
 both of wall time, as they are in the packet.
@@ -31,6 +31,7 @@ from scapy.fields import (
 from scapy.layers.inet import UDP
 from scapy.packet import Packet, Raw, bind_top_down
 
+from testbed.capture.reth import BEGINS
 from testbed.dataplane import wire
 
 OPERATIONS = (
@@ -77,8 +78,9 @@ class BTH(Packet):
     def guess_payload_class(self, payload: bytes) -> type[Packet]:  # noqa: ARG002
         """By opcode."""
         following: dict[int, type[Packet]] = {wire.ACK: AETH, wire.CNP: CNP, wire.SRC: SRC, wire.CREDIT: Credit}
-        following |= dict.fromkeys((wire.SEND_ONLY_IMM, wire.SEND_LAST_IMM), ImmDt)
-        following |= dict.fromkeys((wire.SEND_FIRST, wire.SEND_MIDDLE), Unused)
+        following |= dict.fromkeys((wire.SEND_ONLY_IMM, wire.SEND_LAST_IMM, wire.WRITE + wire.SEND_LAST_IMM), ImmDt)
+        following |= dict.fromkeys((wire.SEND_FIRST, wire.SEND_MIDDLE, wire.WRITE + wire.SEND_MIDDLE), Unused)
+        following |= dict.fromkeys(BEGINS, RETH)
         return following.get(self.opcode, Raw)
 
 
@@ -93,6 +95,17 @@ class _Extended(Packet):
 
     def guess_payload_class(self, payload: bytes) -> type[Packet]:
         return _shim_or_raw(payload)
+
+
+class RETH(Packet):
+    """RDMA Extended Transport Header, of the first packet of a message."""
+
+    name = "RETH"
+    fields_desc = [LongField("address", 0), XIntField("r_key", 0), IntField("length", 0)]  # noqa: RUF012
+
+    def guess_payload_class(self, payload: bytes) -> type[Packet]:  # noqa: ARG002
+        """Immediate data if it is the last as well."""
+        return ImmDt if getattr(self.underlayer, "opcode", None) == wire.WRITE + wire.SEND_ONLY_IMM else Unused
 
 
 class ImmDt(_Extended):

@@ -11,6 +11,7 @@ import testbed
 from testbed.capture.files import Capture
 from testbed.capture.icrc import sealed
 from testbed.capture.pcapng import Writer
+from testbed.capture.reth import in_front
 from testbed.clock import Clock
 
 
@@ -53,8 +54,9 @@ class Output:
     def packets(
         self, times: Sequence[int], frames: Sequence[bytes], lengths: Sequence[int], outgoing: Sequence[bool]
     ) -> None:
-        """See `Writer.packets`. Whole frames get the iCRC that they would have on a wire."""
-        sent = [sealed(one) if len(one) == length else one for one, length in zip(frames, lengths, strict=True)]
+        """See `Writer.packets`. An RETH goes where InfiniBand has it; whole frames get their iCRC."""
+        ordered = zip(map(in_front, frames), lengths, strict=True)
+        sent = [sealed(one) if len(one) == length else one for one, length in ordered]
         self._write(self.writer.packets, times, sent, lengths, outgoing)
 
     def end(self, now: int, packets: int, missing: int) -> dict[str, Any]:

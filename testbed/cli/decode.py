@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from enum import StrEnum
+from importlib import resources
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -27,6 +28,13 @@ class Kind(StrEnum):
     credit = "credit"
 
 
+def _print_dissector(asked: bool) -> None:
+    if not asked:
+        return
+    print((resources.files("testbed.capture") / "testbed.lua").read_text(), end="")
+    raise typer.Exit
+
+
 def decode(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture: pcapng or pcap.")],
     only: Annotated[
@@ -34,6 +42,12 @@ def decode(
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="NUMBER", help="Stop after so many packets.")] = None,
     format: Formatted = Format.text,
+    lua: Annotated[  # noqa: ARG001 - its callback prints
+        bool,
+        typer.Option(
+            "--lua", callback=_print_dissector, is_eager=True, help="Print the dissector for Wireshark and tshark."
+        ),
+    ] = False,
 ) -> None:
     """Print the packets of a capture: RoCEv2 with its INT, one line or one JSON object each."""
     from testbed.capture import decode as decoding

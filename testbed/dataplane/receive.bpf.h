@@ -43,7 +43,9 @@ enum answer { NONE, ACK, NAK };
 
 static __always_inline int ends_message(const struct roce *packet)
 {
-	return packet->opcode == BTH_SEND_LAST_IMM || packet->opcode == BTH_SEND_ONLY_IMM;
+	__u8 send = packet->opcode % BTH_WRITE;
+
+	return send == BTH_SEND_LAST_IMM || send == BTH_SEND_ONLY_IMM;
 }
 
 /* Everything up to the next missing packet has come. */

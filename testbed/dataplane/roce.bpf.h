@@ -96,7 +96,7 @@ static __always_inline void begin_answer(struct roce *packet, __u8 opcode, __u32
 
 static __always_inline int is_data(const struct roce *packet)
 {
-	return packet->opcode <= BTH_SEND_ONLY_IMM;
+	return packet->opcode <= BTH_WRITE + BTH_SEND_ONLY_IMM;
 }
 
 static __always_inline __u32 flow_of(const struct roce *packet)

@@ -12,12 +12,28 @@ static __always_inline int can_trim(const struct class_table *classes, const str
 	return classes->trim_size && packet && packet->tos != classes->trim_tos && length > classes->trim_size;
 }
 
+/* An RETH is behind INT. */
+static __always_inline void keep_reth(struct __sk_buff *skb, const struct roce *packet)
+{
+	__u8 reth[RETH_SIZE], words;
+
+	if (packet->opcode < BTH_WRITE || !(packet->shim.flags & SHIM_INT))
+		return;
+	if (bpf_skb_load_bytes(skb, INT_OFFSET + __builtin_offsetof(struct int_header, length), &words, 1) ||
+	    bpf_skb_load_bytes(skb, INT_OFFSET + 4 + 4 * (__u32)words, reth, sizeof(reth)))
+		return;
+	bpf_skb_store_bytes(skb, INT_OFFSET, reth, sizeof(reth), 0);
+}
+
 /* INT stays behind: what is left of it need not be whole. */
 static __attribute__((noinline)) int trim(struct __sk_buff *skb, const struct class_table *classes)
 {
 	__u32 size = classes->trim_size;
 	struct roce *packet;
 
+	packet = data_packet(skb);
+	if (packet)
+		keep_reth(skb, packet);
 	if (bpf_skb_change_tail(skb, size, 0))
 		return TC_ACT_SHOT;
 	packet = data_packet(skb);

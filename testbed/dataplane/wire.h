@@ -7,7 +7,8 @@
  *
  * A CNP is its BTH, 16 bytes that are reserved, and the iCRC, which lie where others have the slot of 4 bytes and the shim.
  * Data is RC SEND Only with Immediate: its ImmDt slot becomes the AETH of the ACK, so that a NIC can turn a data packet
- * into its ACK in place. Multi-byte fields are in network byte order. The iCRC is carried as zero, and computed where a
+ * into its ACK in place. With RDMA WRITE each packet has room for an RETH in front of its payload; that of a message's first
+ * comes behind its BTH where it leaves for a capture (testbed/capture/reth.py). Multi-byte fields are in network byte order. The iCRC is carried as zero, and computed where a
  * packet leaves for a capture (testbed/capture/icrc.py).
  */
 #ifndef TESTBED_WIRE_H
@@ -20,6 +21,7 @@
 #define BTH_SEND_MIDDLE 0x01
 #define BTH_SEND_LAST_IMM 0x03
 #define BTH_SEND_ONLY_IMM 0x05
+#define BTH_WRITE 0x06 /* RC RDMA WRITE: so much more than the SEND of the same place in a message, up to 0x0b */
 #define BTH_ACK 0x11
 #define BTH_CNP 0x81
 #define BTH_SRC 0xC0 /* of those that are left to manufacturers */
@@ -141,6 +143,7 @@ struct int_hop {
 #define INT_OFFSET sizeof(struct roce)
 #define HOPS_OFFSET (INT_OFFSET + sizeof(struct int_header))
 #define ICRC_SIZE 4
+#define RETH_SIZE 16
 
 /* One feedback record in the ring buffer of an agent: host byte order. */
 struct record_hop {

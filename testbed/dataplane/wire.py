@@ -9,9 +9,10 @@ import struct
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testbed.experiment.topology.dscp import DSCPS
-from testbed.experiment.topology.framing import ICRC, Framing
+from testbed.experiment.topology.framing import ICRC, RETH, Framing
 from testbed.experiment.transport import Transport
 
 ROCE_PORT = 4791
@@ -21,6 +22,8 @@ FIRST_QUEUE = 0x00020001  # as a packet's priority: it waits in queue 0; the nex
 LOSSLESS_CLASS = 0x00020001  # where data waits at a port that has a gate; see `testbed.engines.kernel.rack.gate`
 DATA_TOS = 26 << 2 | 2  # what RoCE data carries by convention: DSCP 26, which NICs map to priority 3, and ECT(0)
 SEND_FIRST, SEND_MIDDLE, SEND_LAST_IMM, SEND_ONLY_IMM = 0x00, 0x01, 0x03, 0x05
+WRITE = 0x06  # more than the SEND of the same place in a message
+DATA = range(WRITE + SEND_ONLY_IMM + 1)  # opcodes
 ACK = 0x11
 CNP = 0x81
 SRC = 0xC0  # of Bolt's switches
@@ -227,9 +230,14 @@ RACK = Tag()  # where there are no others
 def frame(framing: Framing, flow: int, payload: int, tag: Tag = RACK) -> bytes:
     """The UDP payload of a data packet of ``flow``; the sender's NIC fills in PSN and departure."""
     size = framing.overhead + payload
-    bth = BTH.pack(SEND_ONLY_IMM, 0x40, tag.p_key, QP_BASE + flow, ACK_REQUEST << 24, 0)
+    bth = BTH.pack(SEND_ONLY_IMM + WRITE * framing.write, 0x40, tag.p_key, QP_BASE + flow, ACK_REQUEST << 24, 0)
     shim = SHIM.pack(0, size, payload, 0, SHIM_INT if framing.int_hops else 0, 0)
-    return bth + shim + int_header(framing.int_hops) + bytes(payload + ICRC)
+    return bth + shim + int_header(framing.int_hops) + bytes(RETH * framing.write + payload + ICRC)
+
+
+def room_for_reth(packet: NDArray[np.uint8], payload: int) -> int:
+    """Where in a packet that a socket carries, with so much user data, an RETH has room; 0 if it is a SEND."""
+    return len(packet) - payload - ICRC - RETH if packet[0] >= WRITE else 0
 
 
 def int_header(hops: int) -> bytes:

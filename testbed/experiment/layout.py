@@ -52,7 +52,8 @@ class Layout:
     @property
     def framing(self) -> Framing:
         """How large packets are."""
-        return Framing(round(self.experiment.traffic.payload), self.int_hops)
+        experiment = self.experiment
+        return Framing(round(experiment.traffic.payload), self.int_hops, experiment.transport.operation == "write")
 
     @cached_property
     def paths(self) -> FlowPaths:

@@ -46,6 +46,7 @@ from testbed.experiment.topology.pfc import Pfc
 from testbed.experiment.topology.settings import Rack, Star
 from testbed.experiment.topology.shape import Shape
 from testbed.experiment.topology.tables import Tables
+from testbed.experiment.topology.trim import WITH_RETH
 from testbed.experiment.traffic import Traffic
 from testbed.experiment.traffic.pattern import Context
 from testbed.experiment.traffic.plan import Plan
@@ -348,6 +349,10 @@ class Experiment(Part):
         if self.transport.recovery != "selective-repeat":
             refuse("rack.switch.trim", "needs senders that send single packets again; say transport.recovery: "
                    "selective-repeat")  # fmt: skip
+        if self.transport.operation == "write" and trim.size < WITH_RETH:
+            refuse(
+                "rack.switch.trim.size", f"the headers of an RDMA WRITE are {WITH_RETH} B, got {show_size(trim.size)}"
+            )
         if trim.dscp in (nic.ack_dscp, nic.cnp_dscp) or (self.plan.tos >> 2 == trim.dscp).any():
             refuse("rack.switch.trim.dscp", f"other packets have the DSCP {trim.dscp}; say one that none has")
 

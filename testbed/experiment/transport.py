@@ -78,6 +78,11 @@ class Transport(Part):
         description="Size of messages, in whole packets: RC SEND First, Middle, Last. A flow is as many as it needs, "
         "and their completion times are figures. By default each packet is one (SEND Only). Not with `per-packet`.",
     )
+    operation: Literal["send", "write"] = Field(
+        default="send",
+        description="`send`: RC SEND with Immediate; `write`: RC RDMA WRITE with Immediate, for which each packet has "
+        "16 B more: those of a message's first are its RETH.",
+    )
     ack_every: Annotated[int, Field(strict=True, ge=1)] | Literal["message"] = Field(
         default=1,
         description="Packets of which one asks for an ACK; the last of each message always does, and alone with "

@@ -195,7 +195,7 @@ def unread(waiting: list[NDArray[np.void]], flows: int) -> Ints:
     """Feedback per flow in rings; where receivers grant credits, other records are in them as well."""
     counts = np.zeros(flows, np.int64)
     for records in waiting:
-        answers = ~np.isin(records["opcode"], (*range(wire.SEND_ONLY_IMM + 1), wire.CREDIT))
+        answers = ~np.isin(records["opcode"], (*wire.DATA, wire.CREDIT))
         np.add.at(counts, records["flow"][answers].astype(np.int64), 1)
     return counts
 

@@ -64,9 +64,9 @@ int64_t transmit(struct datapath *d, const struct batch *batch)
 			int64_t size;
 
 			memcpy(p->bytes, head, HEAD_BYTES);
-			size = write_head(d, s->flow, s->number + k, p->bytes + HEAD_BYTES);
 			if (w->carried)
 				memcpy(p->bytes + HEAD_BYTES + HEAD, carried, (size_t)w->carried);
+			size = write_head(d, s->flow, s->number + k, p->bytes + HEAD_BYTES);
 			if (size != d->segment_size)
 				set_length(p->bytes, (uint16_t)size);
 			p->length = (uint32_t)(HEAD_BYTES + size);

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define HEADERS 320 /* bytes of a flow's packet that are kept: all headers with MAX_HOPS records; payloads are zeros */
+#define HEADERS 336 /* bytes of a flow's packet that are kept: all headers with MAX_HOPS records and an RETH; payloads are zeros */
 #define HEAD_BYTES 42 /* Ethernet, IPv4, UDP */
 #define CACHE_LINE 64 /* bytes */
 #define TICK_SHIFT 20 /* fixed point of a line's ticks per byte */

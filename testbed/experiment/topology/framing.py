@@ -12,6 +12,7 @@ INT_HEADER = 16
 INT_HOP = 28
 MOST_INT_HOPS = 8  # records in a packet
 ICRC = 4
+RETH = 16
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,8 @@ class Framing:
 
     payload: int
     int_hops: int = 0
+    write: bool = False
+    """Whether there is room for an RETH: only a message's first packet needs it, but all are equal."""
 
     @property
     def int_size(self) -> int:
@@ -29,7 +32,7 @@ class Framing:
     @property
     def overhead(self) -> int:
         """Bytes of a frame that are not payload."""
-        return ETHERNET_IP_UDP + BTH + SHIM + self.int_size + ICRC
+        return self.ack_size + RETH * self.write
 
     @property
     def wire_size(self) -> int:
@@ -38,12 +41,12 @@ class Framing:
 
     def with_int(self, hops: int) -> Framing:
         """Packets as large as these, where they can hold it, with room for INT instead of user data."""
-        return Framing(max(0, self.wire_size - Framing(0, hops).wire_size), hops)
+        return Framing(max(0, self.wire_size - Framing(0, hops, self.write).wire_size), hops, self.write)
 
     @property
     def ack_size(self) -> int:
         """Bytes of the frame that acknowledges."""
-        return self.overhead
+        return ETHERNET_IP_UDP + BTH + SHIM + self.int_size + ICRC
 
     @property
     def cnp_size(self) -> int:

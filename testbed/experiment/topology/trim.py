@@ -12,6 +12,7 @@ from testbed.experiment.topology.queues import SWITCHED, QueueNumber
 from testbed.units import Size
 
 LEAST_SIZE = 80  # bytes: all headers, up to the shim
+WITH_RETH = 96  # bytes; with that of an RDMA WRITE
 MOST_SIZE = 512  # bytes; less than any packet that is worth it
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scapy.layers.l2 import Ether
 
-from testbed.capture.layers import AETH, BTH, Shim
+from testbed.capture.layers import AETH, BTH, RETH, ImmDt, IntMd, Shim
 from testbed.dataplane import wire
 from testbed.fidelity.verdict import judge
 from testbed.results.summary import summarise
@@ -43,6 +43,35 @@ def test_a_flow_is_as_many_messages_as_it_needs(recovery: str, tmp_path: Path) -
         (psn, message, wire.AETH_ACK) for message, psn in enumerate(ANSWERED, start=1)
     ]
     assert [one[BTH].pad for one in acks] == [0] * 3
+
+
+def test_rdma_write_says_where_each_message_goes_and_how_long_it_is(tmp_path: Path) -> None:
+    """Like SEND but for that: opcodes are 6 more, and each packet has 16 B more."""
+    record, (there,) = captured(tmp_path, ["nic:h2"], PAIR, "transport.operation=write")
+    packets = [Ether(frame.data) for frame in there]
+    data = [one for one in packets if one[BTH].opcode != wire.ACK]
+    opcodes = [one[BTH].opcode - wire.WRITE for one in data]
+    assert opcodes == [FIRST, MIDDLE, MIDDLE, LAST] * 2 + [FIRST, MIDDLE, LAST]
+    assert [(one[RETH].address, one[RETH].length, one[RETH].r_key) for one in data if RETH in one] == [
+        (start, length, wire.QP_BASE) for start, length in ((0, 16384), (16384, 16384), (32768, 10241))
+    ]
+    assert [ImmDt in one for one in data] == [place == LAST for place in opcodes]
+    assert {one[Shim].frame for one in data[:-1]} == {len(data[0])} == {record.wire_size}
+    assert record.wire_size == simulated(PAIR).wire_size + 16
+    assert data[-1][Shim].payload_bytes == 2049
+    acks = [(one[BTH].psn, one[AETH].msn, len(one)) for one in packets if one[BTH].opcode == wire.ACK]
+    assert acks == [(psn, message, 78) for message, psn in enumerate(ANSWERED, start=1)]
+
+
+def test_rdma_write_of_single_packets_with_int(tmp_path: Path) -> None:
+    settings = ["transport={operation: write}", "controller=hpcc", "time.duration=400 us"]
+    record, (there,) = captured(tmp_path, ["nic:h2"], PAIR, *settings)
+    data = [one for one in (Ether(frame.data) for frame in there) if one[BTH].opcode != wire.ACK]
+    assert [(one[RETH].address, one[RETH].length) for one in data] == [
+        *((4096 * number, 4096) for number in range(10)), (40960, 2049)
+    ]  # fmt: skip
+    assert all(ImmDt in one and len(one[IntMd].stamped) == 1 for one in data)
+    assert np.isfinite(record.flows.finished).all()
 
 
 @pytest.mark.parametrize(("every", "answered"), [("1", list(range(11))), ("4", [3, 7, 10]), ("3", [2, 3, 5, 7, 8, 10])])

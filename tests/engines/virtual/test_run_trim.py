@@ -5,11 +5,18 @@ Every run here is held to the invariants, `trims_are_answered` and `delivery_is_
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from scapy.layers.l2 import Ether
 
+from testbed.capture.layers import BTH, RETH
+from testbed.engines.virtual.run import VirtualRun
 from testbed.results.record import RunRecord
-from tests.support.simulated import simulated
+from testbed.runs.overrides import resolve
+from testbed.sdk.conformance.trial import Unwatched
+from tests.support.simulated import captured, simulated
 
 PACKETS = 125
 INCAST = """
@@ -82,6 +89,30 @@ def test_headers_that_are_lost_on_their_way_are_recovered() -> None:
     record = simulated(INCAST, ["rack.link.loss=0.01", "transport.timeout=100 us", "time.duration=8 ms"])
     all_arrived(record, 64)
     assert record.counters["trims"] > 64
+
+
+def test_what_is_left_of_an_rdma_write_says_where_it_goes(tmp_path: Path) -> None:
+    """Also with INT, which stays behind."""
+    settings = ["transport.operation=write", "controller=hpcc", "traffic.size=100 kB"]
+    record, (there,) = captured(tmp_path, ["nic:h65"], INCAST, *settings)
+    trimmed = [Ether(frame.data) for frame in there if frame.length == 128]
+    assert len(trimmed) == record.counters["trims"] > 64
+    for one in trimmed:
+        assert one[RETH].address == 4096 * one[BTH].psn
+        assert (one[RETH].r_key, one[RETH].length) == (one[BTH].qp, min(4096, 100_000 - one[RETH].address))
+
+
+def test_numbers_of_trimmed_packets_wrap_at_24_bits(tmp_path: Path) -> None:
+    (file := tmp_path / "incast.yaml").write_text(INCAST)
+    run = VirtualRun(resolve(str(file), {}, {}, ["engine=virtual"]), [], Unwatched())
+    begin = (1 << 24) - 20
+    run.flows.sent[:] = run.flows.expected[:] = begin
+    run.world.maps.receivers["expected"] = begin
+    record = run.follow()
+    assert np.isfinite(record.flows.finished).all()
+    assert record.counters["trims"] == record.flows.resent_packets.sum() > 64
+    assert (run.world.maps.receivers["expected"] == begin + PACKETS - (1 << 24)).all()
+    assert (run.world.maps.receivers["delivered"] == PACKETS).all()
 
 
 def test_where_receivers_grant_each_trim_is_a_request() -> None:

@@ -40,6 +40,7 @@ def check(resolved: Resolved, inventory: Inventory) -> None:
         (experiment.routing.many_paths, "routing: the lab's switches and NICs choose paths themselves; say ecmp"),
         (experiment.queue_pairs != "per-message", "queue_pairs: each flow of a lab has its own; say per-message"),
         (experiment.transport.numbered, "transport.recovery: not over a lab's wires yet; say per-packet"),
+        (experiment.transport.operation != "send", "transport.operation: not over a lab's wires yet; say send"),
         (experiment.receiver is not None, "receiver: not over a lab's wires yet; leave it out"),
         (bool(experiment.events), "events: the testbed cannot take the lab's links down; leave them out"),
         (rack.link.loss > 0, "rack.link.loss: real links lose what they lose; leave it out"),
