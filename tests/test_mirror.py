@@ -29,6 +29,7 @@ BEHAVIOURS = {
         "package": "a wheel outside the checkout",
         "site": "the pages as a site",
         "readme": "the README's steps",
+        "start": "the tutorials, line by line",
         "your_own_controller": "the steps of a page",
     },
     "controllers": {"both_ways": "machine code and plain Python"},

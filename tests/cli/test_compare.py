@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+import math
 import os
 import re
 import sys
@@ -104,6 +105,15 @@ def test_medians_intervals_and_differences(compare: Command, three: Path) -> Non
     assert (dcqcn["dominated_by"], swift["dominated_by"]) == ([], [])
     assert set(done.json["metrics"]) >= {"su", "fr_flows", "rtt_p99", "goodput"}
     assert "fct_mean" not in done.json["metrics"]  # no finite flows
+
+
+def test_what_nobody_has_is_left_out_and_rounding_is_no_difference(compare: Command, tmp_path: Path) -> None:
+    for name, su, message in (("dcqcn", 90.0, math.nan), ("swift", 90.0 * (1 + 1e-9), math.nan)):
+        results(tmp_path / name, name, 1, su=su, goodput=9e9 if name == "dcqcn" else 9.001e9, message_p50=message)
+    done = compare(tmp_path)
+    assert re.search(r"SU, % +90\.00 +90\.00 +same", done.out)
+    assert re.search(r"goodput, Gbit/s .*\+0\.0111 %", done.out)
+    assert "message p50" not in done.out
 
 
 def test_queues_are_compared_by_number(compare: Command, tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from testbed.results.table import Cell, Table
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+ROUNDING = 1e-6  # what sums of floats in another order make; no table shows as many digits
+
 
 def render(comparison: Comparison) -> RenderableType:
     """All scenarios for rich. Contenders that have no room go into a further table below."""
@@ -70,10 +72,11 @@ def _held(comparison: Comparison) -> list[tuple[Variant, Variant]]:
 
 
 def _metrics(comparison: Comparison) -> list[Figure]:
-    """The metrics, without those per host that say the same as those per flow: every host has one flow."""
+    """The metrics that anybody has, without those per host that say the same as those per flow: every host has one."""
     every = comparison.variants
     same = {metric.name for metric in comparison.metrics if metric.same_as and all(map(_same_as(metric), every))}
-    return [metric for metric in comparison.metrics if metric.name not in same]
+    known = (one for one in comparison.metrics if any(math.isfinite(each.estimate(one.name).median) for each in every))
+    return [metric for metric in known if metric.name not in same]
 
 
 def _same_as(metric: Figure) -> Callable[[Variant], bool]:
@@ -105,7 +108,7 @@ def _change(relative: float) -> str:
     """A few per cent as such, ten times as much as a factor."""
     if not math.isfinite(relative):
         return ""
-    if relative == 0:
+    if abs(relative) < ROUNDING:
         return "same"
     return f"{100 * relative:+.3g} %" if relative < 9 else f"x {1 + relative:,.0f}"
 
