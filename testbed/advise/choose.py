@@ -39,7 +39,8 @@ def choose(history: History, space: Space, beside: Beside, draws: Sequence[int],
     for finalists in (ahead[at : at + FINALISTS] for at in range(0, ROUNDS * FINALISTS, FINALISTS)):
         again = [one for one in beside.stand(finalists, final_draws(draws)) if one.allowed and one.gain > least]
         if again:
-            return _spare(max(again, key=lambda one: one.gain), space, beside, final_draws(draws), worth)
+            best = min(again, key=lambda one: (one.strained, -one.gain))
+            return _spare(best, space, beside, final_draws(draws), worth)
     return None
 
 

@@ -14,7 +14,8 @@ from testbed.units import RATIO_UNITS, SIZE_UNITS, parse
 
 LOADS = {"a fifth less load": 0.8, "a fifth more load": 1.2}
 FAILED = "a failed link"
-SCALED = {"load": RATIO_UNITS, "size": SIZE_UNITS}  # keys of traffic; sizes where nothing has a load
+# Keys of traffic: sizes where nothing has a load, and senders where flows are endless.
+SCALED: dict[str, dict[str, float]] = {"load": RATIO_UNITS, "size": SIZE_UNITS, "senders": {}}
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def _loaded(name: str, factor: float, workload: str, traffic: Any) -> Condition:
         if places:
             settings = tuple(f"{place}={_times(factor, value, units)}" for place, value in places)
             return Condition(name, workload, settings)
-    return Condition(name, workload, missing="its traffic says neither a load nor a size")
+    return Condition(name, workload, missing="its traffic says neither load, size nor senders")
 
 
 def _places(block: Any, key: str, path: str) -> Iterator[tuple[str, str]]:
@@ -53,6 +54,8 @@ def _places(block: Any, key: str, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _times(factor: float, text: str, units: dict[str, float]) -> str:
+    if not units:
+        return f"{round(factor * int(text))}"
     value = factor * parse(text, units, "a quantity")
     return f"{100 * value:.6g} %" if "" in units else f"{round(value)} B"
 

@@ -65,7 +65,7 @@ def advise(  # noqa: PLR0917 - one parameter per option
     format: Formatted = Format.text,
 ) -> None:
     """Say which thresholds and parameters to set for your traffic, and whether that is worth it."""
-    from testbed.advise import answer
+    from testbed.advise import answer, written
     from testbed.advise.advice import advise as advised
     from testbed.advise.budget import Budget
     from testbed.advise.evidence import virtual
@@ -85,8 +85,9 @@ def advise(  # noqa: PLR0917 - one parameter per option
     task = Task.of(question, target)
     carry = virtual(task.workloads, jobs or len(os.sched_getaffinity(0)))
     found = advised(task, carry, allowed, lambda line: print(line, file=sys.stderr), compared=compared)
+    shown = written.write(target, found)
     if format is Format.json:
         print_json(answer.as_dict(found))
     else:
         print(*answer.lines(found), sep="\n")
-    print(f"answer: {target}", file=sys.stderr)
+    print(f"page: {shown}", file=sys.stderr)
