@@ -61,7 +61,7 @@ def lines(advice: Advice) -> Iterator[str]:
         for knob in advice.space.changed(candidate):
             text = dict(one.split("=", 1) for one in candidate)[knob.key]
             now = present.shown(knob, advice.space.now[knob.key])
-            yield f"  {knob.key}: {now} -> {present.shown(knob, text)}"
+            yield f"  {', '.join((knob.key, *knob.also))}: {now} -> {present.shown(knob, text)}"
     for one in figures(advice):
         figure = FIGURES[one.figure]
         yield (

@@ -54,7 +54,8 @@ def contenders(space: Space, resolved: Resolved) -> list[Contender]:
     product = port * resolved.layout.longest_rtt / 8
     step = Rule("BDP / 7", product / DCTCP, product / DCTCP, 1.0, 0, "DCTCP's rule, a step at the rack's longest RTT")
     found.append(Contender(step.name, _of(step, places, port, space), step.source))
-    queues = [f"{place}=tuner" for place in places if place != "tuner"]
+    also = [key.removesuffix(".kmin") for one in space.knobs for key in one.also if key.endswith(".kmin")]
+    queues = [f"{place}=tuner" for place in (*places, *also) if place != "tuner"]
     for name, tuner in LEARNED.items():
         found.append(Contender(name, (f"tuner={{name: {tuner}}}", *queues), f"the tuner '{tuner}', as it is shipped"))
     return found

@@ -30,6 +30,7 @@ class Knob(BaseModel):
     low: float = 0.0
     high: float = 0.0
     choices: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()  # keys that get the same, for a switch has them in one profile
 
     @classmethod
     def read(cls, text: str) -> Self:

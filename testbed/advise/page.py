@@ -71,7 +71,7 @@ def _knobs(advice: Advice) -> str:
         now = present.shown(knob, advice.space.now[knob.key])
         then = present.shown(knob, texts[knob.key]) if knob.key in changed else "stays"
         without = percent(effects[knob.key].gain) if knob.key in effects else ""
-        rows.append([Cell(knob.key), Cell(now), Cell(then), Cell(without)])
+        rows.append([Cell(", ".join((knob.key, *knob.also))), Cell(now), Cell(then), Cell(without)])
     heads = [Cell("setting"), Cell("now"), Cell("put forward"), Cell("gain if this one stays as it is")]
     title = "The change" if advice.verdict.word == "change" else "What was put forward, and is not advised"
     return f'<section class="compared"><h2>{title}</h2>{Table(rows, heads).html()}</section>'
@@ -114,8 +114,8 @@ def _forest(advice: Advice) -> str:
     if not rows:
         return ""
     missing = dict.fromkeys(f"{one.condition.name}: {one.missing}" for one in checked.under if one.missing)
-    told = [_told(one) for one in checked.contenders]
-    notes = "".join(f"<li>{escape(one)}</li>" for one in (*missing, *told))
+    sources = [_told(one) for one in checked.contenders]
+    notes = "".join(f"<li>{escape(one)}</li>" for one in (*missing, *sources))
     drawn = f'<div class="rack wide">{forest(rows, "gains with intervals")}</div>'
     listed = f"<details><summary>sources, and what is broken</summary><ul>{notes}</ul></details>" if notes else ""
     heading = "<h2>Can it be trusted, and is something else better?</h2>"

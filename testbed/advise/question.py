@@ -12,6 +12,7 @@ from testbed.advise import constraint, objective, present
 from testbed.advise.constraint import Constraint
 from testbed.advise.knob import Knob
 from testbed.advise.objective import Figures, Objective
+from testbed.advise.sonic_change import tied
 from testbed.advise.workload import Workload, workloads
 from testbed.errors import BadInput
 
@@ -67,6 +68,8 @@ class Task:
         knobs = [Knob.read(one) for one in question.change] or present.knobs(found)
         if len({one.key for one in knobs}) < len(knobs):
             raise BadInput("--change: a key is there twice; give each one range or one list")
+        if switch:
+            knobs = tied(switch, knobs, {place for one in found for place in one.places})
         texts = question.constraints or (constraint.USUAL,)
         names = [one.name for one in found]
         return cls(question, found, knobs, [Constraint.read(one, names) for one in texts])

@@ -6,10 +6,11 @@ What a profile says holds for all queues that have it, so that a change of one q
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from testbed.advise.knob import Knob
 from testbed.experiment.topology.sonic import config
 from testbed.experiment.topology.sonic.config import SonicConfig
 from testbed.experiment.topology.sonic.entries import Tables, read
@@ -61,12 +62,29 @@ def sonic_change(file: Path, texts: Mapping[str, str]) -> SonicChange:
             made.other.append(f"{key}={text}")
         for table, entry, queues in entries:
             _add(made, tables, table, entry, _fields(key, text))
-            number = key.split(".")[3]
-            beside = sorted(queues - {int(number)})
+            end = key.split(".")[4:]
+            changed = {int(one.split(".")[3]) for one in texts if one.split(".")[4:] == end}
+            beside = sorted(queues - changed)
             if beside:
                 told = f"{table} {entry} is also that of queue {', '.join(map(str, beside))}, which it changes as well"
                 made.shared += [told] if told not in made.shared else []
     return made
+
+
+def tied(file: Path, knobs: Sequence[Knob], there: Collection[str]) -> list[Knob]:
+    """Those that the switch has in one profile as one knob; ``there``: queues and groups that the workloads have."""
+    known, found = config.read(file), []
+    taken: set[str] = set()
+    for knob in knobs:
+        if knob.key in taken:
+            continue
+        parts = knob.key.split(".")
+        numbers = sorted({number for _, _, mine in _entries(known, knob.key) for number in mine})
+        same = [".".join([*parts[:3], str(number), *parts[4:]]) for number in numbers if str(number) != parts[3]]
+        also = tuple(key for key in same if ".".join(key.split(".")[2:4]) in there)
+        taken.update(also)
+        found.append(knob.model_copy(update={"also": also}))
+    return found
 
 
 def _entries(known: SonicConfig, key: str) -> Iterator[tuple[str, str, set[int]]]:

@@ -23,13 +23,14 @@ class Space:
     @classmethod
     def of(cls, knobs: Sequence[Knob], resolved: Resolved) -> Space:
         """Of an experiment with the present configuration."""
-        keys = [key for one in knobs for key in (one.key, *_beside(one.key))]
+        keys = [key for one in knobs for same in (one.key, *one.also) for key in (same, *_beside(same))]
         return cls(knobs, {key: present.value(resolved, key) for key in dict.fromkeys(keys)})
 
     def candidate(self, texts: Mapping[str, str]) -> Settings:
         """With a text for some keys: an experiment wants the thresholds of a queue together, and in order."""
-        beside = {key: self.now[key] for one in texts for key in _beside(one)}
-        return ordered(f"{key}={text}" for key, text in {**beside, **texts}.items())
+        also = {key: texts[one.key] for one in self.knobs if one.key in texts for key in one.also}
+        beside = {key: self.now[key] for one in (*texts, *also) for key in _beside(one)}
+        return ordered(f"{key}={text}" for key, text in {**beside, **texts, **also}.items())
 
     def at(self, positions: Mapping[str, float]) -> Settings:
         """With a position for every knob."""

@@ -49,6 +49,13 @@ class Workload:
             return [0]
         return sorted({classes.queue_of[dscp] for dscp in np.unique(self.present.layout.plan.tos >> 2).tolist()})
 
+    @property
+    def places(self) -> list[str]:
+        """Of the queues and priority groups of its switches: ``queues.3``."""
+        switch = self.present.experiment.rack.switch
+        queues = switch.tables.queues if switch.tables else {}
+        return [*(f"queues.{one}" for one in queues), *(f"groups.{one}" for one in switch.groups)]
+
 
 def workloads(given: Sequence[str], switch: Path | None, settings: Sequence[str], folder: Path) -> list[Workload]:
     """All of them, with names that tell them apart. Raises BadInput."""

@@ -79,9 +79,12 @@ def test_ansible_has_the_same_thresholds(folder: Path) -> None:
             assert said[f"switch_ecn_{variable}"] == settings[f"green_{field}"]
 
 
-def test_a_profile_that_other_queues_have_is_named(folder: Path) -> None:
-    page = (folder / "advice.html").read_text()
-    assert "WRED_PROFILE AZURE_LOSSLESS is also that of queue 4, which it changes as well" in page
+def test_queues_that_have_one_profile_are_changed_together() -> None:
+    advice = dctcp()
+    assert [one.also for one in advice.space.knobs] == [(key.replace(".3.", ".4."),) for key in KEYS]
+    (measured,) = (one.resolved(1, advice.checked.advised.candidate) for one in advice.task.workloads)
+    for key in KEYS:
+        assert present.value(measured, key.replace(".3.", ".4.")) == present.value(measured, key)
 
 
 def test_the_page_and_the_data_say_the_same(folder: Path) -> None:
