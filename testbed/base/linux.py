@@ -15,6 +15,7 @@ CLONE_NEWNS = 0x00020000
 CLONE_NEWUTS = 0x04000000
 CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
+MCL_CURRENT = 1
 MS_BIND = 0x1000
 MS_REC = 0x4000
 MS_PRIVATE = 1 << 18
@@ -145,13 +146,9 @@ def real_time(priority: int) -> None:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
 
 
-def hurry() -> None:
-    """Wait for other usual processes as little as can be, if root has started this one: it leaves its session, among
-    the processes of which the kernel may else share what one core has (sched(7), autogroup)."""
-    with suppress(OSError):
-        os.setsid()
-        os.setpriority(os.PRIO_PROCESS, 0, -20)
-        Path("/proc/self/autogroup").write_text("-20")
+def hold_memory() -> None:
+    """Get all pages now that this process has asked for, and keep them; without the right to, nothing changes."""
+    _libc.mlockall(MCL_CURRENT)
 
 
 def keep_freed_memory() -> None:

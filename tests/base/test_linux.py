@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
+import resource
 import signal
 import socket
 import time
@@ -22,6 +24,21 @@ def test_many_packets_go_out_with_few_calls_and_nothing_else_is_touched() -> Non
             linux.send_many(sender.fileno(), b"x" * 100, count)
             assert [len(receiver.recv(200)) for _ in range(count)] == [100] * count
     assert ctypes.sizeof(linux._Message) == 64  # sys/socket.h on 64 bits
+
+
+@pytest.mark.root
+@pytest.mark.parallel
+def test_held_memory_is_there_before_it_is_written_to() -> None:
+    pages = mmap.mmap(-1, 8 << 20)
+    child = os.fork()
+    if child == 0:
+        linux.hold_memory()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for place in range(0, len(pages), mmap.PAGESIZE):
+            pages[place] = 1
+        faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+        os._exit(faults > 100)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 @pytest.mark.root

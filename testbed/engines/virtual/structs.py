@@ -52,7 +52,7 @@ class CWall(ctypes.Structure):
     _fields_ = [
         *((name, c_int64) for name in ("epoch_ns", "epoch")),
         *((name, c_double) for name in ("ticks_per_ns", "seconds_per_tick")),
-        *((name, c_int64) for name in ("grain", "reached", "unmeasured")),
+        *((name, c_int64) for name in ("grain", "reached", "next_rest", "unmeasured")),
         ("lag", CHistogram),
     ]
 

@@ -33,7 +33,7 @@ from testbed.tuner import Need
 
 LOST = 1.0  # as the loss of a port: its link is down
 EVENTS_PER_LINE = 4
-NEVER = np.iinfo(np.int64).max
+NEVER = int(np.iinfo(np.int64).max)
 RENEWED_AFTER = 0xFFFF // 2  # quanta
 LONG = 10**8  # of those: longer than any pause
 SEEDS = 2**32 - 1  # xorshift must not start at 0
