@@ -22,10 +22,10 @@ from testbed.compiled.flows import CompiledFlows
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin
 from testbed.sdk import made_up
-from testbed.sdk.export.c.expressions import CannotExport
 from testbed.sdk.export.c.library import member
 from testbed.sdk.export.c.source import Source, source
 from testbed.sdk.export.c.terms import literal
+from testbed.sdk.export.c.whole import CannotExport
 
 COUNT = 100_000
 FACTS = ("line_rate", "base_rtt", "bdp", "wire_size")  # of a path, of which what is fixed may be a multiple

@@ -7,22 +7,26 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from testbed.base.fields import StateField
 from testbed.compiled.events import EVENTS
+from testbed.compiled.layout import ACK, HOP, PATH
 from testbed.compiled.options import choices
 from testbed.controller import CompiledController
 from testbed.errors import nearest
 from testbed.plugin import PluginConfig
-from testbed.sdk.export.c.expressions import CannotExport, Expressions, Thing, Value
+from testbed.sdk.export.c.arithmetic import Doubles
 from testbed.sdk.export.c.library import member
+from testbed.sdk.export.c.names import KINDS
 from testbed.sdk.export.c.statements import Statements
-from testbed.sdk.export.c.terms import Kind, Term, cast, literal
+from testbed.sdk.export.c.terms import Kind, Term, literal
+from testbed.sdk.export.c.whole import CannotExport, Thing, Value, Writer
 
 ANNOTATED: dict[str, Kind] = {"float": "double", "int": "int64_t", "bool": "bool"}
 PASSED = {"self": "struct cc_flow *", "ack": "const struct cc_ack *", "stack": "const struct cc_ack *"}
@@ -36,6 +40,7 @@ class Function:
     name: str
     comment: str
     kind: Kind | None
+    returns: str  # the same in C
     parameters: str
     lines: list[str]
     calls: list[str]  # names
@@ -43,7 +48,7 @@ class Function:
     @property
     def text(self) -> str:
         """All of it."""
-        head = f"static {self.kind or 'void'} {self.name}({self.parameters})"
+        head = f"static {self.returns} {self.name}({self.parameters})"
         return "\n".join([*([self.comment] if self.comment else []), head, "{", *self.lines, "}"])
 
 
@@ -53,7 +58,7 @@ class Functions:
 
     controller: CompiledController
     prefix: str
-    helpers: set[str] = field(default_factory=set)
+    arithmetic: Doubles = field(default_factory=Doubles)
     constants: dict[str, Term] = field(default_factory=dict)  # by their names in C
     tables: dict[str, NDArray[Any]] = field(default_factory=dict)
     skipped: list[CannotExport] = field(default_factory=list)  # statements of __init__
@@ -75,24 +80,28 @@ class Functions:
         return inspect.unwrap(function), None if isinstance(given, staticmethod) else own
 
     def called(
-        self, caller: Expressions, node: ast.AST, function: FunctionType, own: type | None, given: list[Value]
+        self, caller: Writer, node: ast.AST, function: FunctionType, own: type | None, given: list[Value]
     ) -> Value:
         """A call as C; the function is written if it is not yet."""
         arguments = self._arguments(caller, node, function, given)
         made = self.function(function, own, arguments, caller, node)
         caller.calls.append(made.name)
+        for name, one in zip(_parameters(function), arguments, strict=True):
+            if isinstance(one, Term):
+                self.origin(f"{function.__qualname__}.{name}", one.origin)
         text = f"{made.name}({', '.join(one.text for one in arguments)})"
-        return Term(text, made.kind) if made.kind else Thing("nothing", text)
+        origin = self.origin(f"{function.__qualname__}.return")
+        return Term(text, made.kind, origin=origin) if made.kind else Thing("nothing", text)
 
-    def _arguments(self, caller: Expressions, node: ast.AST, function: FunctionType, given: list[Value]) -> list[Value]:
+    def _arguments(self, caller: Writer, node: ast.AST, function: FunctionType, given: list[Value]) -> list[Value]:
         names, told = _parameters(function), function.__annotations__
         defaults = (function.__defaults__ or ())[len(given) - len(names) :] if len(given) < len(names) else ()
-        values = [*given, *(literal(one) for one in defaults)]
+        values = [*given, *(self.arithmetic.literal(one) for one in defaults)]
         if len(values) != len(names):
             raise caller.refused(node, f"{function.__name__} takes {len(names)} arguments")
         for i, (name, value) in enumerate(zip(names, values, strict=True)):
             if isinstance(value, Term) and (kind := ANNOTATED.get(str(told.get(name)))):
-                values[i] = cast(value, kind)
+                values[i] = replace(self.arithmetic.cast(value, kind), origin=value.origin)
             elif isinstance(value, Thing) and value.what not in PASSED:
                 raise caller.refused(node, f"'{name}' cannot be handed over in C; hand over numbers")
         return values
@@ -102,7 +111,7 @@ class Functions:
         function: FunctionType,
         own: type | None,
         given: list[Value],
-        caller: Expressions | None = None,
+        caller: Writer | None = None,
         node: ast.AST | None = None,
         name: str = "",
     ) -> Function:
@@ -135,8 +144,13 @@ class Functions:
         parameters: list[str] = []
         for parameter, kind in zip(_parameters(function), kinds, strict=True):
             named = {"self": "flow", "ack": "ack"}.get(kind) or Statements.named(parameter)
-            bound[parameter] = Thing(kind, named) if kind in PASSED else Term(named, kind)  # type: ignore[arg-type]
-            parameters.append(f"{PASSED[kind]}{named}" if kind in PASSED else f"{kind} {named}")
+            if kind in PASSED:
+                bound[parameter] = Thing(kind, named)
+                parameters.append(f"{PASSED[kind]}{named}")
+                continue
+            known: Kind = kind  # type: ignore[assignment]
+            bound[parameter] = Term(named, known, origin=self.origin(f"{function.__qualname__}.{parameter}"))
+            parameters.append(f"{self.arithmetic.types[known]} {named}")
         changed = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
         for parameter in changed & set(bound):
             raise body.refused(tree, f"the argument '{parameter}' is changed; use another name")
@@ -144,7 +158,9 @@ class Functions:
         unread = [one for one in bound.values() if not _is_read(one.text, lines)]
         ignored = [f"\t(void){one.text};" for one in unread]
         comment = _comment(ast.get_docstring(tree) or "")
-        return Function(name, comment, body.returns, ", ".join(parameters) or "void", [*ignored, *lines], body.calls)
+        returns = self.arithmetic.types[body.returns] if body.returns else "void"
+        inside = [*ignored, *lines]
+        return Function(name, comment, body.returns, returns, ", ".join(parameters) or "void", inside, body.calls)
 
     def beginning(self, baked: list[str]) -> Function:
         """What ``__init__`` does, without what only Python can: that is in ``baked``, as lines."""
@@ -153,7 +169,7 @@ class Functions:
         for one in self.fields.values():
             initial = getattr(self.form, one.name, one.empty)
             if not one.constant and not one.length and initial != one.kind() and one.name not in self.form_decided:
-                value = cast(literal(one.kind(initial)), KIND[one.kind])
+                value = self.arithmetic.cast(literal(one.kind(initial)), KIND[one.kind])
                 lines.append(f"\tflow->{member(one.name)} = {value.text};")
         for own in reversed(self.form.__mro__):
             function = vars(own).get("__init__")
@@ -173,6 +189,7 @@ class Functions:
             f"{self.prefix}_set_up",
             "/* A flow begins. */",
             None,
+            "void",
             "struct cc_flow *flow",
             [*lines, *baked] or ["\t(void)flow;"],
             calls,
@@ -184,13 +201,39 @@ class Functions:
 
     def named(self, name: str, value: float | int) -> Term:
         """A constant, as a macro."""
-        found = literal(value)
+        if (other := self.arithmetic.constant(name, value)) is not None:
+            return other
+        found = self.arithmetic.literal(value)
         while (known := self.constants.get(name)) is not None and known != found:
             name += "_"
         self.constants[name] = found
         if isinstance(value, bool):
             return Term(name, "bool")
         return Term(name, found.kind)
+
+    def state(self, flow: str, field: StateField, *, is_set: bool) -> Value:  # noqa: ARG002 - part of the interface
+        """A field of a flow."""
+        text = f"{flow}->{member(field.name)}"
+        if field.length:
+            return Thing("array", text, field)
+        return Term(text, KINDS[np.dtype(field.kind).kind])
+
+    def option(self, options: str, name: str) -> Term | None:
+        """An option."""
+        kind = self.options.get(name)
+        return Term(f"{options}->{name}", kind) if kind else None
+
+    def told(self, what: str, owner: str, name: str) -> Term | None:
+        """What a path, an ACK or a hop says."""
+        layout = {"path": PATH, "ack": ACK, "hop": HOP}.get(what)
+        if layout is None or name not in (layout.names or ()):
+            return None
+        arrow = "" if owner.endswith(".") else "." if what == "path" else "->"
+        return Term(f"{owner}{arrow}{name}", KINDS[layout[name].kind])
+
+    def origin(self, place: str, found: str = "") -> str:  # noqa: ARG002 - part of the interface
+        """Doubles and 64 bits do without."""
+        return ""
 
     def table(self, name: str, array: NDArray[Any]) -> str:
         """An array that does not change."""

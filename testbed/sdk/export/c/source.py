@@ -18,10 +18,10 @@ from testbed.compiled.layout import PATH
 from testbed.controller import CompiledController, Signal
 from testbed.registry import Plugin
 from testbed.sdk.export.c import options
-from testbed.sdk.export.c.expressions import Thing
 from testbed.sdk.export.c.functions import KIND, Function, Functions, snake
 from testbed.sdk.export.c.library import HELPERS, member
 from testbed.sdk.export.c.terms import Term, literal
+from testbed.sdk.export.c.whole import Thing
 
 # The parameters of each callback in C, and what is handed to the Python method behind it.
 CALLBACKS: dict[str, tuple[str, tuple[Term | Thing, ...]]] = {
@@ -74,7 +74,7 @@ def source(plugin: Plugin, controller: CompiledController, baked: list[str]) -> 
         "\n".join(f"#define {name} {_bracketed(term)}" for name, term in sorted(whole.constants.items())),
         _state(whole),
         *(_table(whole.prefix, name, array) for name, array in whole.tables.items()),
-        *(text for name, text in HELPERS.items() if name in whole.helpers),
+        *(text for name, text in HELPERS.items() if name in whole.arithmetic.helpers),
         *(one.text for one in whole.needed(roots)),
         _start(whole.prefix, begin, start[1]),
         _controller(plugin, form, whole.prefix, [event for event, *_ in callbacks]),

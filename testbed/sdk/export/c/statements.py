@@ -9,15 +9,16 @@ import tokenize
 from collections.abc import Sequence
 from types import FunctionType
 
-from testbed.sdk.export.c.expressions import KINDS, Expressions, Thing, Value, Whole
+from testbed.sdk.export.c.calls import Calls
 from testbed.sdk.export.c.library import KEYWORDS
-from testbed.sdk.export.c.terms import SHIFT, Kind, Term, cast, common, literal
+from testbed.sdk.export.c.names import KINDS
+from testbed.sdk.export.c.terms import SHIFT, Kind, Term, common, literal
+from testbed.sdk.export.c.whole import Thing, Value, Whole
 
 ALIASES = ("self", "config", "path", "ack", "stack", "hop", "array", "table")
-ZERO: dict[Kind, str] = {"double": "0.0", "int64_t": "0", "bool": "false"}
 
 
-class Statements(Expressions):
+class Statements(Calls):
     """The body of one function."""
 
     def __init__(self, whole: Whole, function: FunctionType, own: type | None, text: str, first: int) -> None:
@@ -43,14 +44,21 @@ class Statements(Expressions):
                 break
         self.hoisted = {name for name, blocks in self.places.items() if _meeting(blocks) != blocks[0]}
         self._pass(statements, bound)
-        head = [f"\t{self.kinds[name]} {self.named(name)} = {ZERO[self.kinds[name]]};" for name in sorted(self.hoisted)]
+        kinds = [(self.named(name), self.kinds[name]) for name in sorted(self.hoisted)]
+        head = [f"\t{self.arithmetic.types[kind]} {name} = {self.arithmetic.zeros[kind]};" for name, kind in kinds]
         return [*head, *([""] if head else []), *self.lines]
 
     def _pass(self, statements: Sequence[ast.stmt], bound: dict[str, Value]) -> None:
-        self.local = {**bound, **{name: Term(self.named(name), kind) for name, kind in self.kinds.items()}}
+        self.local = {**bound, **{name: self._variable(name, kind) for name, kind in self.kinds.items()}}
         self.lines, self.calls, self.declared, self.said = [], [], set(), self.function.__code__.co_firstlineno
         self.places, self.block, self.depth, self.blocks, self.temporaries = {}, (), 1, 0, 0
         self.statements(statements)
+
+    def _variable(self, name: str, kind: Kind) -> Term:
+        return Term(self.named(name), kind, origin=self.whole.origin(self._place(name)))
+
+    def _place(self, name: str) -> str:
+        return f"{self.function.__qualname__}.{name}"
 
     @staticmethod
     def named(name: str) -> str:
@@ -102,7 +110,8 @@ class Statements(Expressions):
             return
         term = self.term(node.value)
         self.returns = common([self.returns, term.kind])
-        self.line(f"return {cast(term, self.returns or term.kind).text};", node)
+        self.whole.origin(self._place("return"), term.origin)
+        self.line(f"return {self.arithmetic.cast(term, self.returns or term.kind).text};", node)
 
     def _break_(self, node: ast.Break) -> None:
         self.line("break;", node)
@@ -157,8 +166,8 @@ class Statements(Expressions):
         else:
             kind = KINDS["f"] if thing.what == "array" else KINDS[thing.value.dtype.kind]
             end = str(thing.value.length if thing.what == "array" else len(thing.value))
-            inside, each = f"{kind} {item} = {thing.text}[{number}];", Term(item, kind)
-        self.line(f"for (int64_t {number} = 0; {number} < {end}; {number}++) {{")
+            inside, each = f"{self.arithmetic.types[kind]} {item} = {thing.text}[{number}];", Term(item, kind)
+        self.line(f"for ({self.arithmetic.types['int64_t']} {number} = 0; {number} < {end}; {number}++) {{")
         self.lines.append("\t" * (self.depth + 1) + inside)
         self._loop(node, {number: Term(number, "int64_t"), item: each})
 
@@ -172,7 +181,8 @@ class Statements(Expressions):
             kept, end = f", {name}_end = {end.text}", Term(f"{name}_end", "int64_t")
         onward = f"{name_c}++" if step == 1 else f"{name_c} += {step}" if step > 0 else f"{name_c} -= {-step}"
         sign = "<" if step > 0 else ">"
-        self.line(f"for (int64_t {name_c} = {start.text}{kept}; {name_c} {sign} {end.within(SHIFT)}; {onward}) {{")
+        whole = self.arithmetic.types["int64_t"]
+        self.line(f"for ({whole} {name_c} = {start.text}{kept}; {name_c} {sign} {end.within(SHIFT)}; {onward}) {{")
         self._loop(node, {name: Term(name_c, "int64_t")})
 
     def _loop(self, node: ast.For, bound: dict[str, Value]) -> None:
@@ -190,8 +200,9 @@ class Statements(Expressions):
         old = self.term(ast.parse(ast.unparse(node.target), mode="eval").body)
         added = self.term(node.value)
         sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}.get(type(node.op))
-        if sign and old.kind == common([old.kind, added.kind]) != "bool":
-            self.line(f"{old.text} {sign}= {cast(added, old.kind).text};", node)
+        if sign and old.kind == common([old.kind, added.kind]) and self.arithmetic.in_place(old.kind):
+            self.value(node.target)  # it is set
+            self.line(f"{old.text} {sign}= {self.arithmetic.cast(added, old.kind).text};", node)
             return
         self._set(node, node.target, self.combined(node, old, node.op, added))
 
@@ -219,8 +230,8 @@ class Statements(Expressions):
             if isinstance(value, Term) and any(_holds(read[i], place) for place in places[:i]):  # set before it is read
                 self.temporaries += 1
                 name = f"new_{self.temporaries}"
-                self.line(f"const {value.kind} {name} = {value.text};")
-                pairs[i] = pairs[i][0], Term(name, value.kind)
+                self.line(f"const {self.arithmetic.types[value.kind]} {name} = {value.text};")
+                pairs[i] = pairs[i][0], Term(name, value.kind, origin=value.origin)
         for target, value in pairs:
             self._set(node, target, value)
 
@@ -231,8 +242,14 @@ class Statements(Expressions):
         place = self.value(target)
         if not isinstance(place, Term) or not isinstance(value, Term):
             raise self.refused(node, f"{ast.unparse(target)} cannot be set to that in C")
-        self.line(f"{place.text} = {cast(value, place.kind).text};", node)
+        self._found(target, value.origin)
+        self.line(f"{place.text} = {self.arithmetic.cast(value, place.kind).text};", node)
         return place
+
+    def _found(self, target: ast.expr, origin: str) -> None:
+        owner = target.value if isinstance(target, ast.Subscript) else target
+        if isinstance(owner, ast.Attribute):
+            self.whole.origin(owner.attr, origin)
 
     def _set_local(self, node: ast.stmt, name: str, value: Value) -> Value:
         if isinstance(value, Thing):
@@ -243,10 +260,12 @@ class Statements(Expressions):
         before = self.kinds.get(name)
         kind = self.kinds[name] = common([before, value.kind]) or value.kind
         self.places.setdefault(name, []).append(self.block)
-        place = self.local[name] = Term(self.named(name), kind)
+        self.whole.origin(self._place(name), value.origin)
+        place = self.local[name] = self._variable(name, kind)
         declared = name in self.declared or name in self.hoisted
         self.declared.add(name)
-        self.line(f"{'' if declared else kind + ' '}{place.text} = {cast(value, kind).text};", node)
+        declares = "" if declared else f"{self.arithmetic.types[kind]} "
+        self.line(f"{declares}{place.text} = {self.arithmetic.cast(value, kind).text};", node)
         return place
 
 

@@ -19,6 +19,7 @@ class Term:
     kind: Kind
     binds: int = ATOM
     number: float | int | None = None  # its value, if it is a literal
+    origin: str = ""  # what it counts from, where that matters (card/)
 
     def within(self, binds: int) -> str:
         """Its text as an operand of what binds so."""

@@ -12,7 +12,7 @@ from testbed.controller import CompiledController
 from testbed.registry import Plugin, available, find
 from testbed.sdk.conformance.trial import RTT, Trial, experiment
 from testbed.sdk.export.c.compare import compared, exported
-from testbed.sdk.export.c.expressions import CannotExport
+from testbed.sdk.export.c.whole import CannotExport
 
 NAMES = [one.name for one in available("controller") if issubclass(one.form, CompiledController)]
 MINE = """\
