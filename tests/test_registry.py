@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
+import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 from testbed import registry as plugins
+from testbed.compiled.c_library import native
 from testbed.errors import BadInput
 from testbed.registry import Plugin, available, failed, find
+from testbed.sdk.new import new
 
 ONE = '''
 """The module's line."""
@@ -194,6 +198,38 @@ def test_an_entry_point_and_its_class_have_one_name(monkeypatch: pytest.MonkeyPa
         "controller 'brisk' (testbed_controllers.swift:Swift): its class is named 'swift'; give entry point and class "
         "one name"
     )
+
+
+def in_a_package(folder: Path, monkeypatch: pytest.MonkeyPatch, file: str) -> None:
+    """An installed package whose entry point names a file beside its modules."""
+    package = folder / "their_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    new("controller", "brisk", package, "c")
+    if file.endswith(".so"):
+        shutil.copy(native(package / "brisk.c").library, package / file)
+        (package / "brisk.c").unlink()
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(sys.modules, "their_package", raising=False)
+    entries = [EntryPoint("brisk", f"their_package:{file}", "testbed.controllers")]
+    monkeypatch.setattr(plugins, "entry_points", lambda group: entries if group == "testbed.controllers" else [])
+
+
+@pytest.mark.parametrize("file", ["brisk.c", "brisk.so"])
+def test_an_entry_point_may_name_c(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_a_package(tmp_path, monkeypatch, file)
+    plugin = find("controller", "brisk")
+    assert (plugin.name, plugin.file) == ("brisk", tmp_path / "their_package" / file)
+    assert plugin.form.native.file == plugin.file
+    assert [one.name for one in available("controller")] == ["brisk"]
+    assert plugin.configure(None, {"cut": 0.4}).model_dump()["cut"] == 0.4
+
+
+def test_an_entry_point_that_names_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_a_package(tmp_path, monkeypatch, "brisk.c")
+    (tmp_path / "their_package" / "brisk.c").unlink()
+    text = message("controller", "brisk")
+    assert text.startswith("controller 'brisk' (their_package:brisk.c) cannot be loaded: there is no ")
 
 
 def test_configuring(mine: Path) -> None:

@@ -59,7 +59,7 @@ def program(config: FixedExportConfig) -> Program:
         sources={"fixed.c": SOURCE.read_text(encoding="utf-8")},
         model=lambda flows: EachFlow([FixedModel(rate, start) for _ in range(flows)]),
         notes=NOTES,
-        needs_numbers=False,
+        needs=(),
         patience=round(config.step * 1e9),
     )
 

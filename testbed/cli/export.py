@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 SWITCH, RESULTS = "switch", "results"
 FORMATS = ["sonic"]
 RUN_FORMATS = ["fct", "htsim", "astra-sim", "openmetrics", "csv"]
-C = "c"  # any controller that is compiled
+C, DOCA_PCC = "c", "doca-pcc"  # any controller that is compiled
 
 
 def export(  # noqa: PLR0917 - one parameter per option
     name: Name,
     to: Annotated[
         str,
-        typer.Option(metavar="TARGET", help="What for: c, any compiled controller; doca-pcc, some; of a switch sonic."),
+        typer.Option(metavar="TARGET", help="What for: c or doca-pcc, any compiled controller; of a switch sonic."),
     ],
     experiment: Annotated[
         str,
@@ -59,10 +59,17 @@ def export(  # noqa: PLR0917 - one parameter per option
         return
     if experiment:
         raise BadInput(f"export {name} {experiment}: one name is expected; 'switch' takes an experiment")
+    from testbed.sdk import jobs
+
     if to == C:
         from testbed.sdk.export.c import job
 
         run_job("export", name, settings, {}, preset, out, dry_run, format, job.of(name))
+        return
+    if to == DOCA_PCC and not jobs.has(name, "export"):
+        from testbed.sdk.export.card import job as card
+
+        run_job("export", name, settings, {"to": to}, preset, out, dry_run, format, card.of(name))
         return
     run_job("export", name, settings, {"to": to}, preset, out, dry_run, format)
 

@@ -58,6 +58,10 @@ def run(  # noqa: PLR0917 - one parameter per option
         bool,
         typer.Option("--alone", help="Run each job alone before, on the same hosts: how much do the others cost it?"),
     ] = False,
+    isolate: Annotated[
+        bool,
+        typer.Option("--isolate", help="A controller in C decides in a process of its own, which may crash."),
+    ] = False,
     dry_run: DryRun = False,
     verbose: Verbose = False,
     format: Formatted = Format.text,
@@ -65,7 +69,8 @@ def run(  # noqa: PLR0917 - one parameter per option
     """Run an experiment: real packets as root, or without it --engine virtual."""
     log_if(verbose)
     lab, its = shared_run.lab(inventory, engine, playbook)
-    settings, options = [*its, *(settings or [])], changes(engine, duration, dilation, seed, until_rest)
+    apart = ["controller.isolate=true"] if isolate else []
+    settings, options = [*its, *(settings or []), *apart], changes(engine, duration, dilation, seed, until_rest)
     loaded, plugins = from_user(experiment), {"controller": controller, "tuner": tuner}
     resolved = overridden(loaded, plugins, options, settings)
 

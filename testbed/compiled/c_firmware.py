@@ -17,6 +17,7 @@ from testbed.errors import BadInput
 CARD = Path(__file__).with_name("doca_pcc")
 OURS = (CARD / "card.c", CARD / "rack.c")
 MANIFEST = "manifest.json"
+READS_INT = "doca_pcc_dev_get_rtt_raw_data"
 ENTRY = "doca_pcc_dev_user_algo"
 
 
@@ -45,6 +46,13 @@ def headers(program: Path) -> tuple[Path, ...]:
     """The folders in which its headers are looked for."""
     own = {one.parent for source in sources(program) for one in [source, *source.parent.glob("*/*.h")]}
     return (CARD, *sorted(own))
+
+
+def telemetry(program: Path) -> tuple[str, ...]:
+    """Flags of the compiler: packets have INT if the program reads what answers bring of it."""
+    read = {header for folder in headers(program)[1:] for header in folder.glob("*.h")}.union(sources(program))
+    reads = any(READS_INT in one.read_text(encoding="utf-8", errors="replace") for one in read)
+    return ("-DCARD_TELEMETRY",) if reads else ()
 
 
 def made_for(program: Path) -> dict[str, float]:

@@ -30,7 +30,7 @@ HEADER = FOLDER / "testbed_cc.h"
 VERSION = 1  # CC_VERSION
 SOURCE, SHARED = ".c", ".so"
 FLAGS = ("-std=c99", "-O2", "-g", "-Wall", "-Wextra", EXACT, "-shared", "-fPIC", f"-I{FOLDER}", "-lm", "-Wl,-z,defs")
-GUARD = Unit("guard", (FOLDER / "guard.c",), SHARED, LIBRARY_FLAGS, headers=(FOLDER,))
+GUARD = Unit("guard", (FOLDER / "guard.c", FOLDER / "isolate.c"), SHARED, LIBRARY_FLAGS, headers=(FOLDER,))
 
 
 class CController(ctypes.Structure):
@@ -136,9 +136,8 @@ def native(file: Path) -> Native:
     """
     if not sources(file):
         return Native(file, _kept(file))
-    folders = included(file)
-    flags = (*FLAGS, *(f"-I{folder}" for folder in folders))
-    unit = Unit(f"controller-{file.stem}", sources(file), SHARED, flags, folders, (HEADER,))
+    flags = (*FLAGS, *flags_of(file))
+    unit = Unit(f"controller-{file.stem}", sources(file), SHARED, flags, included(file), (HEADER,))
     if file.suffix == SOURCE and not unit.target().exists():
         _alone(file)
     return Native(file, _compiled(unit))
@@ -154,6 +153,12 @@ def sources(file: Path) -> tuple[Path, ...]:
 def included(file: Path) -> tuple[Path, ...]:
     """Folders with headers, beside that of testbed_cc.h."""
     return c_firmware.headers(file) if c_firmware.named_by(file) else ()
+
+
+def flags_of(file: Path) -> tuple[str, ...]:
+    """What the compiler is told of it beside what it is told of all."""
+    folders = tuple(f"-I{folder}" for folder in included(file))
+    return (*folders, *c_firmware.telemetry(file)) if folders else ()
 
 
 def _compiled(unit: Unit) -> Path:

@@ -47,6 +47,8 @@ struct decider {
 	int64_t status, failed_flow, failed_event;
 	void *raised;
 	decide_fn *native; /* a controller that is C, which `decide` guards (guard.c) */
+	void *apart; /* and its process, if it has one of its own (isolate.c) */
+	int64_t child;
 };
 
 #define IMPOSSIBLE 1000000 /* the status of a rate, window or timer that cannot be */

@@ -30,6 +30,7 @@ from testbed.controller import (
     RateController,
     Signal,
 )
+from testbed.errors import BadInput
 from testbed.plugin import PluginConfig
 
 log = logging.getLogger(__package__)
@@ -64,9 +65,11 @@ def _library() -> ctypes.CDLL:
 class CompiledFlows(Records, Askable):
     """Runs a `CompiledController` class as a `RateController`; as machine code unless ``compiled`` is False."""
 
-    def __init__(self, form: type[CompiledController], config: PluginConfig, paths: Paths, compiled: bool) -> None:
+    def __init__(
+        self, form: type[CompiledController], config: PluginConfig, paths: Paths, compiled: bool, isolate: bool = False
+    ) -> None:
         """Raises BadInput if it cannot be compiled, and whatever its ``__init__`` raises."""
-        super().__init__(form, config, paths, compiled)
+        super().__init__(form, config, paths, compiled, isolate=isolate)
         self.paths = paths
         self.c.wants_src = Signal.SRC in form.signals
         self.signals = form.signals  # type: ignore[misc] # of this object
@@ -148,9 +151,16 @@ class CompiledFlows(Records, Askable):
             self.fail()
 
 
-def build(form: type[ControllerBase], config: PluginConfig, paths: Paths, compiled: bool = True) -> RateController:
-    """An instance of either form, ready for the agent. ``compiled`` False runs the form per flow as plain Python."""
+def build(
+    form: type[ControllerBase], config: PluginConfig, paths: Paths, compiled: bool = True, isolate: bool = False
+) -> RateController:
+    """An instance of either form, ready for the agent.
+
+    ``compiled`` False runs the form per flow as plain Python, ``isolate`` one that is C in a process of its own.
+    """
     if issubclass(form, CompiledController):
-        return CompiledFlows(form, config, paths, compiled)
+        return CompiledFlows(form, config, paths, compiled, isolate)
+    if isolate:
+        raise BadInput(f"isolate is for controllers in C, and {form.__name__} is Python: leave it out")
     assert issubclass(form, RateController)
     return form(config, paths)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import pickle
 import signal
+import weakref
 from collections.abc import Sequence
 from ctypes import c_int32, c_int64, c_void_p
 from typing import Any, NoReturn
@@ -16,6 +17,7 @@ from testbed.compiled import machine
 from testbed.compiled.c_library import GUARD, Native
 from testbed.compiled.c_options import packed
 from testbed.compiled.events import interface_of
+from testbed.compiled.isolated import last_events, shared
 from testbed.compiled.layout import PATH, PLACE, place_of, record, values
 from testbed.compiled.options import numbers
 from testbed.compiled.plain import Objects
@@ -35,6 +37,8 @@ class Decider(ctypes.Structure):
         *((name, c_int64) for name in ("size", "wants_src", "status", "failed_flow", "failed_event")),
         ("raised", c_void_p),
         ("native", c_void_p),
+        ("apart", c_void_p),
+        ("child", c_int64),
     ]
 
 
@@ -54,8 +58,13 @@ class Records:
         paths: Paths,
         compiled: bool,
         seeds: Sequence[int] | None = None,
+        *,
+        isolate: bool = False,
     ) -> None:
-        """``seeds``: each flow's ``random``. Raises BadInput if it cannot be compiled, and what ``__init__`` raises."""
+        """``seeds``: each flow's ``random``. ``isolate``: C has a process of its own.
+
+        Raises BadInput if it cannot be compiled, and what ``__init__`` raises.
+        """
         self.form, self.config = form, config
         self.interface = interface_of(form)
         self.by_flow = paths_by_flow(paths)
@@ -65,7 +74,9 @@ class Records:
         if self.native:
             if not compiled:
                 raise BadInput(f"'{self.native.file}' is C and has no form in Python: leave out compiled=false")
-            self._load(self.native)
+            self._load(self.native, isolate)
+        elif isolate:
+            raise BadInput(f"isolate is for controllers in C, and {form.__name__} is Python: leave it out")
         else:
             self._make(compiled, seeds)
         self.initial = self.records.copy()
@@ -104,11 +115,14 @@ class Records:
         self.records = np.array([rows[path] for path in self.by_flow], layout)
         return True
 
-    def _load(self, native: Native) -> None:
-        self._options = packed(self.config, native.options, native.c.options_size)
+    def _load(self, native: Native, isolate: bool) -> None:
+        self._options = shared(packed(self.config, native.options, native.c.options_size))
         self._guard = ctypes.CDLL(str(GUARD.compiled()))
         self._guard.arm()
-        self.c.decide, self.c.native = ctypes.cast(self._guard.guarded, c_void_p).value, native.c.decide
+        decide = self._guard.isolated if isolate else self._guard.guarded
+        self.c.decide, self.c.native = ctypes.cast(decide, c_void_p).value, native.c.decide
+        if isolate:
+            weakref.finalize(self, self._guard.let_go, ctypes.byref(self.c))
         self.records = np.zeros(len(self.by_flow), native.layout)
         self.records["rate"] = [path.line_rate for path in self.by_flow]
         self.records["window"] = self.records["timer"] = np.inf
@@ -169,7 +183,12 @@ class Records:
     def _crashed(self, native: Native) -> UnusableDecision:
         """Names the signal and the flow, and the line if it can be found out."""
         event, number = self.interface.names[self.c.failed_event], self.c.status - CRASHED
-        what = f"{signal.Signals(number).name} ({signal.strsignal(number)}) in {event} of flow {self.c.failed_flow}"
+        how = f"{signal.Signals(number).name} ({signal.strsignal(number)})" if number else "it ended its process"
+        what = f"{how} in {event} of flow {self.c.failed_flow}"
+        if self.c.apart:
+            what += (
+                f"; the last that it was told: {last_events(self.c.apart, self.c.failed_flow, self.interface.names)}"
+            )
         error = UnusableDecision(getattr(self.form, event), what)
         if line := native.line_at(c_int64.in_dll(self._guard, "crashed_at").value):
             error.place = str(native.file), line

@@ -49,6 +49,11 @@ class ControllerChoice(PluginChoice):
     compiled: bool = Field(
         default=True, description="Machine code decides, if the controller can be compiled; false: Python, to debug it."
     )
+    isolate: bool = Field(
+        default=False,
+        description="A controller in C decides in a process of its own: a crash ends the run and nothing else, and "
+        "says what the flow was told last. Each call takes microseconds longer.",
+    )
     decision_cost: Annotated[Time, Field(ge=0)] = Field(
         default=0.0,
         description="Nominal time that each decision takes on the core of a NIC, which makes one after the other: rate "

@@ -160,7 +160,7 @@ def resolve(loaded: Loaded, changed: Callable[[Plugin], Plugin] = lambda plugin:
     loaded = loaded.with_needs(controller)
     experiment, controller = loaded.experiment, changed(controller)
     others = [
-        Decider(*_plugin("controller", ("controllers", number), choice, loaded), choice.compiled)
+        Decider(*_plugin("controller", ("controllers", number), choice, loaded), choice.compiled, choice.isolate)
         for number, choice in enumerate(experiment.controllers)
     ]
     tuner, tuner_config = _plugin("tuner", ("tuner",), experiment.tuner, loaded)

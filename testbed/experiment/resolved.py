@@ -33,10 +33,11 @@ class Decider:
     plugin: Plugin
     config: PluginConfig
     compiled: bool = True  # machine code, if the controller can be compiled
+    isolate: bool = False  # C in a process of its own
 
     def make(self, paths: Paths) -> RateController:
         """For flows with these paths. Raises BadInput, or whatever the plugin raises."""
-        return build(self.plugin.form, self.config, paths, self.compiled)
+        return build(self.plugin.form, self.config, paths, self.compiled, self.isolate)
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class Resolved:
     @cached_property
     def deciders(self) -> tuple[Decider, ...]:
         """All controllers, in the order of `Experiment.decider`'s numbers."""
-        return (Decider(self.controller, self.controller_config, self.experiment.controller.compiled), *self.others)
+        first = self.experiment.controller
+        return (Decider(self.controller, self.controller_config, first.compiled, first.isolate), *self.others)
 
     @property
     def deciding(self) -> list[str]:

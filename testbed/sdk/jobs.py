@@ -98,6 +98,11 @@ def find(name: str, job: str) -> Plugin:
     return Plugin(job, name, found, origin, Path(inspect.getfile(found.run)))
 
 
+def has(name: str, job: str) -> bool:
+    """Whether a job set is named so, and has this job."""
+    return any(entry.name == name and job in _load(entry).jobs for entry in entry_points(group=GROUP))
+
+
 def _able(entries: Mapping[str, EntryPoint], job: str) -> list[str]:
     """Names of all that have this job."""
     return [name for name, entry in sorted(entries.items()) if job in _load(entry).jobs]

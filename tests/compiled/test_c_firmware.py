@@ -12,15 +12,18 @@ from testbed_controllers.exports import fixed, swift
 
 from testbed.base import code
 from testbed.compiled import c_firmware
+from testbed.controller import Signal
 from testbed.errors import BadInput
 from testbed.registry import find
 from testbed.sdk.conformance.controllers import check
-from testbed.sdk.conformance.trial import LINE
+from testbed.sdk.conformance.trial import LINE, Fabric
 from testbed.sdk.export.program import Program
+from tests.support.card.exports import WRITTEN
 from tests.support.card.modelled import modelled
 from tests.support.trials import tried
 
 BASE = {"base_rtt": "8 us"}
+WITH_INT = ("hpcc", "powertcp")
 PROGRAMS: dict[str, Program] = {
     "fixed": fixed.program(fixed.FixedExportConfig()),
     "swift": swift.program(swift.SwiftExportConfig.model_validate(BASE)),
@@ -41,6 +44,18 @@ def test_every_decision_in_the_rack_is_the_model_s(
     flows = {id(flow): flow for _, flow in found}.values()
     assert all(flow.decisions > 5 for flow in flows)
     assert not world or name == "fixed" or sum(flow.lost_probes for flow in flows) > 0
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_the_tool_writes_fills_the_line_and_shares_it(exports: dict[str, Path], name: str) -> None:
+    """On the network that it was exported for; a card has no window, and marks reach it as CNPs."""
+    fabric = Fabric(100e9, 8e-6)
+    options = {"cnp_interval": 0} if name == "dctcp" else {}
+    trial = tried(str(exports[name]), 2, 2e-3, fabric=fabric, options=options)
+    assert trial.load(1e-3) > (0.25 if name == "timely" else 0.8)  # which adds 100 Mbit/s a time, from 1/16 of the line
+    first, second = trial.growth(trial.flow_series.wire_bytes, 1e-3)
+    assert 0.5 < first / second < 2
+    assert (find("controller", str(exports[name])).form.signals & Signal.INT != Signal.NONE) == (name in WITH_INT)
 
 
 THEIRS = Path(__file__).parent / "firmware" / "rtt_aimd"
@@ -64,6 +79,7 @@ def test_its_parameters_are_options(capfd: pytest.CaptureFixture[str]) -> None:
     fields = plugin.form.Config.model_fields
     assert list(fields) == [
         "update_factor", "ai", "base_relative_rtt", "new_flow_rate", "min_rate", "max_delay", "probe_loss",
+        "cnp_interval",
     ]  # fmt: skip
     assert (fields["ai"].default, fields["ai"].description) == (52_428, "a step up, fxp20")
     with pytest.raises(BadInput, match=r"option 'update_factor'.*13107"):

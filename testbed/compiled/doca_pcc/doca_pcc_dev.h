@@ -68,6 +68,7 @@ typedef struct {
 	doca_pcc_dev_roce_tx_cntrs_t cntrs;
 	doca_pcc_dev_ack_nack_cnp_extra_t extra;
 	uint32_t req_send_timestamp, req_recv_timestamp, resp_send_timestamp;
+	uint32_t rtt_raw[3]; /* what the receiver's program answers with; on the card it takes the timestamps' place */
 } doca_pcc_dev_event_t;
 
 typedef struct doca_pcc_dev_results {

@@ -23,4 +23,9 @@ DOCA_PCC_DEV_GET(uint32_t, rtt_req_send_timestamp, req_send_timestamp)
 DOCA_PCC_DEV_GET(uint32_t, rtt_req_recv_timestamp, req_recv_timestamp)
 DOCA_PCC_DEV_GET(uint32_t, rtt_resp_send_timestamp, resp_send_timestamp)
 
+static inline unsigned char *doca_pcc_dev_get_rtt_raw_data(doca_pcc_dev_event_t *event)
+{
+	return (unsigned char *)event->rtt_raw;
+}
+
 #endif

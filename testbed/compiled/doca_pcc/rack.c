@@ -3,7 +3,8 @@
  * A program for a card as a controller of the rack: what happens to a flow becomes the card's events.
  *
  * A probe goes with the first packet that leaves after it was asked for: it meets the same queues and is lost with it;
- * its own load, a small frame per answer, is left out. The answer's timestamps are the packet's. A timeout is no event.
+ * its own load, a small frame per answer, is left out. The answer's timestamps are the packet's, and so is its INT: that
+ * of the last switch, as NVIDIA's example of a receiver's program (np/switch_telemetry) has it. A timeout is no event.
  */
 #include "card.h"
 
@@ -15,13 +16,14 @@
 #include "testbed_cc.h"
 
 enum { MOST_PROBES = 4, UNKNOWN = -1 };
+#define CNP_INTERVAL 50e-6
 
 struct cc_options {
 	uint32_t values[MOST_PARAMETERS];
-	double probe_loss;
+	double probe_loss, cnp_interval;
 };
 
-static struct cc_option cc_options[MOST_PARAMETERS + 2]; /* the program's, one of the rack, and the end */
+static struct cc_option cc_options[MOST_PARAMETERS + 3]; /* the program's, two of the rack, and the end */
 
 struct probe {
 	double asked; /* s */
@@ -132,6 +134,19 @@ static bool loses_a_probe(struct cc_flow *flow)
 	return (double)(flow->random >> 11) * 0x1p-53 < flow->options->probe_loss;
 }
 
+/* 12 bytes: the queue in units of 256 bytes, the hop, whether it is valid; bytes sent until then, and ns. */
+static void tell_of(doca_pcc_dev_event_t *event, const struct cc_ack *ack)
+{
+	if (ack->hop_count < 1)
+		return;
+	const struct cc_hop *last = &ack->hops[ack->hop_count - 1];
+	const uint32_t queue = last->queue < 256.0 * 0xffff ? (uint32_t)(last->queue / 256) : 0xffff;
+
+	event->rtt_raw[0] = queue | (uint32_t)(ack->hop_count - 1) << 16 | 1u << 26;
+	event->rtt_raw[1] = (uint32_t)(uint64_t)last->tx_bytes;
+	event->rtt_raw[2] = ns(last->ts);
+}
+
 static void on_ack(struct cc_flow *flow, const struct cc_ack *ack)
 {
 	doca_pcc_dev_event_t event = {.sn = (uint32_t)ack->seq, .first_sn = (uint32_t)ack->seq, .extra = {1, 0}};
@@ -149,12 +164,19 @@ static void on_ack(struct cc_flow *flow, const struct cc_ack *ack)
 			continue;
 		event.req_send_timestamp = ns(sent);
 		event.req_recv_timestamp = event.resp_send_timestamp = ns(now - flow->path.base_rtt / 2);
+		tell_of(&event, ack);
 		tell(flow, event, DOCA_PCC_DEV_EVNT_RTT, now, ack->next_seq);
 	}
 	flow->gap = false;
 }
 
-CC_CONTROLLER(.text = "A program for DOCA PCC.", .signals = CC_RTT | CC_CNP | CC_TX, .on_start = on_start,
+#ifdef CARD_TELEMETRY
+#define SIGNALS (CC_RTT | CC_CNP | CC_TX | CC_INT)
+#else
+#define SIGNALS (CC_RTT | CC_CNP | CC_TX)
+#endif
+
+CC_CONTROLLER(.text = "A program for DOCA PCC.", .signals = SIGNALS, .on_start = on_start,
 	      .on_ack = on_ack, .on_cnp = on_cnp, .on_loss = on_loss, .on_sent = on_sent)
 
 /* "NAME, text" as the name and the text of an option: `name`. */
@@ -180,6 +202,8 @@ __attribute__((constructor)) static void start(void)
 	card_start();
 	for (uint32_t i = 0; i < card_parameter_count; i++)
 		declare(option++, &card_parameters[i], names[i], ranges[i], (int64_t)(i * sizeof(uint32_t)));
-	*option = (struct cc_option){"double", "probe_loss", "[0, 1)", "share", "Of answers to probes, beside dropped packets.",
-				     0, (int64_t)offsetof(struct cc_options, probe_loss)};
+	*option++ = (struct cc_option){"double", "probe_loss", "[0, 1)", "share", "Of answers to probes, beside dropped packets.",
+				       0, (int64_t)offsetof(struct cc_options, probe_loss)};
+	*option = (struct cc_option){"double", "cnp_interval", "[0, 1)", "s", "Between the CNPs of a flow, at the receiver.",
+				     CNP_INTERVAL, (int64_t)offsetof(struct cc_options, cnp_interval)};
 }

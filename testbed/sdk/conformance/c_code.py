@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from testbed.base.compiler import EXACT, SANITIZERS, can_sanitize, compile_to
-from testbed.compiled.c_library import FOLDER, Native, included, sources
+from testbed.compiled.c_library import FOLDER, Native, flags_of, sources
 from testbed.compiled.c_options import packed
 from testbed.compiled.events import EVENTS
 from testbed.compiled.layout import PATH
@@ -85,7 +85,7 @@ def _steps(native: Native, config: PluginConfig) -> Answer:
 
 
 def _strict(native: Native) -> tuple[str, ...]:
-    return *STRICT, *(f"-I{folder}" for folder in included(native.file))
+    return *STRICT, *flags_of(native.file)
 
 
 def _run(

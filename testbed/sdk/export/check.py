@@ -15,7 +15,7 @@ from testbed.sdk.export.program import Program
 
 FLOWS, ROUNDS = 200, 100
 BASE_RTT, LOSSES = 8_192, 0.05  # ns; per answer
-OWN_WORDS = 8
+OWN_WORDS = 10  # at most
 STRICT = ("-Wall", "-Wextra", "-Werror", "-Wdouble-promotion", "-Wconversion")
 FLAGS = ("-std=c99", "-O2", "-ffreestanding", *STRICT, "-shared", "-fPIC")
 
@@ -23,7 +23,7 @@ FLAGS = ("-std=c99", "-O2", "-ffreestanding", *STRICT, "-shared", "-fPIC")
 class Answer(ctypes.Structure):
     """struct answer of controller.h."""
 
-    _fields_ = [("rtt", c_uint32), ("losses", c_uint32)]
+    _fields_ = [("rtt", c_uint32), ("losses", c_uint32), ("others", c_uint32 * 11)]
 
 
 def controller(program: Program, folder: Path) -> tuple[str, str]:
@@ -44,6 +44,7 @@ def _differences(program: Program, device: Path) -> int:
     values = [one.initial for one in program.every_parameter]
     parameters = (c_uint32 * len(values))(*values)
     rng, wrong, met = np.random.default_rng(1), 0, c_uint32()
+    assert program.model
     model, flows = program.model(FLOWS), [(c_uint32 * OWN_WORDS)() for _ in range(FLOWS)]
     wrong += int((model.start() != [library.controller_start(own, parameters) for own in flows]).sum())
     for number in range(ROUNDS):

@@ -40,8 +40,8 @@ def write(program: Program, context: JobContext) -> Result:
         file.parent.mkdir(exist_ok=True)
         file.write_text(text, encoding="utf-8")
     (context.out / "build_device.sh").chmod(0o755)
-    wrong, checked = check.controller(program, context.out)
-    lines = [f"{program.title}: {len(made)} files, {len(program.every_parameter)} parameters", checked]
+    wrong, checked = check.controller(program, context.out) if program.model else ("", "")
+    lines = [f"{program.title}: {len(made)} files, {len(program.every_parameter)} parameters", *filter(None, [checked])]
     data = {"to": DOCA_PCC, "controller": program.controller, "files": list(made), "checked": checked}
     return Result(lines, data, wrong)
 

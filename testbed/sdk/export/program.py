@@ -24,6 +24,8 @@ from testbed.sdk.export import numbers
 SOURCE = Path(__file__).with_name("doca_pcc")
 DEVICE = ("controller.h", "program.c")
 NUMBERS = ("numbers.c", "numbers.h")
+REALS = ("real.c", "real.h")
+TELEMETRY = ("telemetry.h",)
 MOST_PARAMETERS = 38
 PATIENCE_NS = 300_000  # until a probe counts as lost; NVIDIA's own sample waits as long
 START_SHARE = 1 / 16  # of line rate: flows that all start at line rate at once lose packets
@@ -31,7 +33,7 @@ START_SHARE = 1 / 16  # of line rate: flows that all start at line rate at once 
 COUNTERS = {
     "RTT_EVENTS": "answers to probes",
     "TX_EVENTS": "bursts sent",
-    "CNP_EVENTS": "congestion notifications, not used",
+    "CNP_EVENTS": "congestion notifications",
     "NACK_EVENTS": "losses that the receiver reported",
     "OTHER_EVENTS": "events of other types",
     "NEW_FLOWS": "flows started",
@@ -113,9 +115,12 @@ class Program:
     probes: bool  # decides on answers to probes; else whenever PATIENCE_NS are over
     parameters: tuple[Parameter, ...]  # its own, numbered from 0
     sources: Mapping[str, str]  # files beside program.c, by name
-    model: Callable[[int], Model]  # of so many flows
+    model: Callable[[int], Model] | None  # of so many flows; None: real.c is IEEE's arithmetic, and has no other
     notes: str  # for the README
-    needs_numbers: bool = True
+    needs: tuple[str, ...] = NUMBERS  # files beside program.c that it computes with
+    on_events: bool = False  # without probes: decides on every event
+    telemetry: bool = False  # answers to probes carry INT
+    keeps_time: bool = False  # has controller_moves_on
     patience: int = PATIENCE_NS
     made_of: Mapping[str, str] = field(default_factory=dict)  # e.g. the policy's SHA-256, for the manifest
     network: Mapping[str, float] = field(default_factory=dict)  # line_rate (bit/s), base_rtt (s): what it is made for
@@ -136,8 +141,9 @@ def files(program: Program) -> dict[str, str]:
     """Path within the export to text. Two exports of the same are the same."""
     assert len(program.every_parameter) <= MOST_PARAMETERS
     device = {name: _shipped(f"device/{name}") for name in DEVICE} | dict(program.sources)
-    if program.needs_numbers:
-        device |= {name: _shipped(f"device/{name}") for name in NUMBERS} | {"numbers_tables.h": numbers.tables()}
+    device |= {name: _shipped(f"device/{name}") for name in (*program.needs, *(TELEMETRY if program.telemetry else ()))}
+    if program.needs == NUMBERS:
+        device["numbers_tables.h"] = numbers.tables()
     device["parameters.h"] = _parameters_header(program)
     device = dict(sorted(device.items()))
     made = {f"device/{name}": text for name, text in device.items()}
@@ -190,6 +196,9 @@ def _parameters_header(program: Program) -> str:
         f"#define CONTROLLER_ID {program.number:#x}",
         f"#define CONTROLLER_VERSION {major}",
         f"#define CONTROLLER_PROBES {int(program.probes)}",
+        f"#define CONTROLLER_ON_EVENTS {int(program.on_events)}",
+        f"#define CONTROLLER_TELEMETRY {int(program.telemetry)}",
+        f"#define CONTROLLER_KEEPS_TIME {int(program.keeps_time)}",
         "",
         "/* Name, default, least, most, text. */",
         "#define PARAMETERS(X) \\",

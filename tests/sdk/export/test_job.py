@@ -43,18 +43,20 @@ def test_what_the_documents_show_works(line: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_a_controller_without_export_is_told_who_has_one(tmp_path: Path) -> None:
+def test_what_needs_a_base_rtt_says_so(tmp_path: Path) -> None:
     done = command("export", "hpcc", "--to", "doca-pcc", "--out", str(tmp_path / "made"))
     assert (done.returncode, done.stdout) == (2, "")
-    assert "'hpcc' has nothing to export; these have: adpg, fixed, swift" in done.stderr
+    assert "for doca-pcc the base RTT of a probe on your network is needed" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
     ("name", "options", "says"),
     [
-        ("acc", {}, "'acc' has nothing to export; it has: train; to export there are: adpg, fixed"),
-        ("swif", {}, "nothing is installed to export 'swif'; did you mean 'swift'?"),
+        ("acc", {}, "no controller 'acc'"),
+        ("swif", {}, "did you mean 'swift'?"),
+        ("bolt", {}, "no card hears what switches say"),
+        ("adpg-nn", {}, "it is no controller that is compiled from Python"),
         ("swift", {"to": "doca"}, r"did you mean 'doca-pcc'\? \(allowed: c, doca-pcc\)"),
         ("fixed", {"rate": 0}, "'0' is not a rate"),
         ("swift", {"fs_range": "2 s"}, "FS_RANGE_NS .* the card takes 0 to 1000000000"),

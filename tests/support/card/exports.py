@@ -11,11 +11,14 @@ import pytest
 
 from testbed.compiled.c_firmware import CARD
 from testbed.sdk import jobs
+from testbed.sdk.export.card import job as card_job
 from testbed.sdk.jobs import JobContext
 from tests.support.card.card import Card
 
 FEED = Path(__file__).with_name("feed.c")
-NAMES = ("adpg", "fixed", "swift")
+BY_HAND = ("adpg", "fixed", "swift")
+WRITTEN = ("dcqcn", "dctcp", "hpcc", "powertcp", "timely")  # by the tool, from their Python
+NAMES = (*BY_HAND, *WRITTEN)
 STUB = f"-I{CARD}"
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-Wdouble-promotion", "-Wconversion", "-Wsign-conversion")
 UNDEFINED = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error")  # whatever C leaves open ends the process
@@ -24,7 +27,7 @@ Cards = Callable[..., Card]
 
 def export(name: str, folder: Path, **options: object) -> Path:
     """Without the check that the command makes: `tests.sdk.export` has that."""
-    plugin = jobs.find(name, "export")
+    plugin = jobs.find(name, "export") if name in BY_HAND else card_job.of(name)
     known = {} if name == "fixed" else {"base_rtt": "8 us"}
     folder.mkdir(parents=True, exist_ok=True)
     plugin.form.run(plugin.configure(None, {"to": "doca-pcc"} | known | options), JobContext(folder))

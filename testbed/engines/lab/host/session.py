@@ -183,7 +183,7 @@ class HostSession:
             burst=config.burst,
             at_once=0,
             bucket=0,
-            controller=lambda paths, _first: build(form, options, paths, config.compiled),
+            controller=lambda paths, _first: build(form, options, paths, config.compiled, config.isolate),
             segment=False,  # nic_tx must see single packets, and here it comes before the kernel cuts them apart
             wake_by_ring=False,
             own_ports=True,  # the lab's fabric may choose paths by them

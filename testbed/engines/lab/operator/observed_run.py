@@ -91,6 +91,7 @@ class ObservedRun:
             source=controller.file.read_text(encoding="utf-8") if by_path else "",
             options=self.resolved.controller_config.model_dump(mode="json"),
             compiled=experiment.controller.compiled,
+            isolate=experiment.controller.isolate,
             flows=len(plan),
             first=part.start,
             payload=self.framing.payload,

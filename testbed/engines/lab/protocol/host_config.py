@@ -23,6 +23,7 @@ class HostConfig(BaseModel):
     source: str  # content of that file; empty for an installed controller
     options: dict[str, Any]
     compiled: bool  # whether machine code decides, if the controller can be compiled
+    isolate: bool  # whether a controller in C has a process of its own
     flows: int  # of the whole run
     first: int
     payload: int

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import replace
 
 from testbed.sdk.export.c import terms
 from testbed.sdk.export.c.arithmetic import COMPARED
@@ -34,8 +33,7 @@ class Expressions(Names):
         found = self.arithmetic.combined(op, left, right, kind)
         if found is None:
             raise self.refused(node, self._why_not(op, kind))
-        origin = either(left, right) if isinstance(op, ast.Add) else left.origin if isinstance(op, ast.Sub) else ""
-        return replace(found, origin="" if isinstance(op, ast.Sub) and right.origin == origin else origin)
+        return found
 
     @staticmethod
     def _why_not(op: ast.operator, kind: Kind) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 from pydantic.fields import FieldInfo
@@ -21,10 +21,7 @@ def declared(config: PluginConfig) -> list[str]:
     """Lines of C: choices as macros, then the list, whose defaults are the values of ``config``."""
     form = type(config)
     texts, kinds = choices(form), dict(option_kinds(form))
-    lines: list[str] = []
-    for name, each in texts.items():
-        macros = (re.sub(r"\W", "_", f"{name}_{text}").upper() for text in each)
-        lines += [f"#define {macro} {number}" for number, macro in enumerate(macros)]
+    lines = macros(texts)
     rows = []
     for name, kind in kinds.items():
         info, value = form.model_fields[name], getattr(config, name)
@@ -38,6 +35,15 @@ def declared(config: PluginConfig) -> list[str]:
         return ["CC_NO_OPTIONS"]
     body = [f"\t{row} \\" for row in rows[:-1]] + [f"\t{rows[-1]}"]
     return [*lines, *([""] if lines else []), "#define OPTIONS(option) \\", *body, "CC_OPTIONS(OPTIONS)"]
+
+
+def macros(texts: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Texts of choices as numbers."""
+    lines = []
+    for name, each in texts.items():
+        named = (re.sub(r"\W", "_", f"{name}_{text}").upper() for text in each)
+        lines += [f"#define {macro} {number}" for number, macro in enumerate(named)]
+    return lines
 
 
 def left_out(config: PluginConfig) -> dict[str, Any]:

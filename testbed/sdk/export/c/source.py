@@ -19,7 +19,7 @@ from testbed.controller import CompiledController, Signal
 from testbed.registry import Plugin
 from testbed.sdk.export.c import options
 from testbed.sdk.export.c.functions import KIND, Function, Functions, snake
-from testbed.sdk.export.c.library import HELPERS, member
+from testbed.sdk.export.c.library import member
 from testbed.sdk.export.c.terms import Term, literal
 from testbed.sdk.export.c.whole import Thing
 
@@ -71,10 +71,10 @@ def source(plugin: Plugin, controller: CompiledController, baked: list[str]) -> 
         _head(plugin, controller),
         "\n".join(["#include <math.h>", "", '#include "testbed_cc.h"']),
         "\n".join(options.declared(config)),
-        "\n".join(f"#define {name} {_bracketed(term)}" for name, term in sorted(whole.constants.items())),
+        "\n".join(f"#define {name} {bracketed(term)}" for name, term in sorted(whole.constants.items())),
         _state(whole),
         *(_table(whole.prefix, name, array) for name, array in whole.tables.items()),
-        *(text for name, text in HELPERS.items() if name in whole.arithmetic.helpers),
+        *(text for name, text in whole.arithmetic.shared.items() if name in whole.arithmetic.helpers),
         *(one.text for one in whole.needed(roots)),
         _start(whole.prefix, begin, start[1]),
         _controller(plugin, form, whole.prefix, [event for event, *_ in callbacks]),
@@ -107,29 +107,32 @@ def _head(plugin: Plugin, controller: CompiledController) -> str:
         "",
         *(inspect.getdoc(sys.modules[type(controller).__module__]) or "").splitlines(),
     ]
-    return "\n".join(["/*", *(f" * {line}".rstrip() for line in _commented(lines)), " */"])
+    return "\n".join(["/*", *(f" * {line}".rstrip() for line in commented(lines)), " */"])
 
 
-def _commented(lines: list[str]) -> list[str]:
+def commented(lines: list[str]) -> list[str]:
+    """Lines for a comment of C."""
     return [line.replace("``", "").replace("`", "").replace("*/", "* /").replace("/*", "/ *") for line in lines]
 
 
-def _bracketed(term: Term) -> str:
+def bracketed(term: Term) -> str:
+    """A number for a macro."""
     return f"({term.text})" if term.text.startswith("-") else term.text
 
 
 def _state(whole: Functions) -> str:
-    comments = _field_comments(type(whole.controller))
+    comments = field_comments(type(whole.controller))
     lines = ["struct cc_flow {", "\tCC_FLOW;"]
     for one in _fields(whole):
         size = f"[{one.length}]" if one.length else ""
         said = comments.get(one.name)
-        comment = f" /* {_commented([said])[0]} */" if said else ""
+        comment = f" /* {commented([said])[0]} */" if said else ""
         lines.append(f"\t{KIND[one.kind]} {member(one.name)}{size};{comment}")
     return "\n".join([*lines, "};"])
 
 
-def _field_comments(form: type) -> dict[str, str]:
+def field_comments(form: type) -> dict[str, str]:
+    """What stands behind the declarations of a controller's fields."""
     found: dict[str, str] = {}
     for own in reversed(form.__mro__):
         if not issubclass(own, CompiledController) or own is CompiledController:

@@ -13,14 +13,17 @@ import numpy as np
 import pytest
 
 from testbed.compiled.c_firmware import refused
-from tests.support.card.exports import NAMES, STRICT, STUB, Cards
+from tests.support.card.exports import BY_HAND, NAMES, STRICT, STUB, WRITTEN, Cards
 
 CNP, TX, ACK, NACK, RTT = 2, 3, 4, 5, 6
 PATIENCE = 300_000
 LINE = 1 << 20
 START = LINE // 16
-PROBING = ("adpg", "swift")
+PROBING = ("adpg", "swift", *(one for one in WRITTEN if one != "dcqcn"))
 every = pytest.mark.parametrize("name", NAMES)
+by_hand = pytest.mark.parametrize("name", BY_HAND)  # what they decide is known
+known = pytest.mark.parametrize("name", ["adpg", "swift"])
+patient = pytest.mark.parametrize("name", [one for one in NAMES if one != "dcqcn"])  # not every event is a decision
 probing = pytest.mark.parametrize("name", PROBING)
 
 
@@ -76,7 +79,7 @@ def test_registers_what_the_manifest_says_within_the_limits(card: Cards, exports
     assert made.number("masked") == 1 << ACK
 
 
-@every
+@patient
 def test_new_flow_starts_slowly(card: Cards, name: str) -> None:
     made = card(name)
     rate, asked = made.feed(0, TX, [1_000, 2_000], 0)
@@ -85,7 +88,7 @@ def test_new_flow_starts_slowly(card: Cards, name: str) -> None:
     assert made.counter("NEW_FLOWS") == 1
 
 
-@probing
+@known
 def test_answer_decides_and_asks_again_across_the_clock_s_end(card: Cards, name: str) -> None:
     made, start = card(name), 2**32 - 10_000
     made.feed(0, TX, start, 0)
@@ -95,7 +98,7 @@ def test_answer_decides_and_asks_again_across_the_clock_s_end(card: Cards, name:
     assert asked[0] == 1
 
 
-@probing
+@known
 def test_answer_from_before_the_last_request_does_not_count(card: Cards, name: str) -> None:
     made = card(name)
     made.feed(0, TX, 0, 0)
@@ -115,7 +118,7 @@ def test_lost_probe_is_asked_for_again_ever_later(card: Cards, name: str) -> Non
     assert made.counter("PROBES_AGAIN") == len(times) - 1
 
 
-@every
+@patient
 def test_event_from_just_before_the_request_does_nothing(card: Cards, name: str) -> None:
     made = card(name)
     made.feed(0, TX, 1_000_000, 0)
@@ -124,7 +127,7 @@ def test_event_from_just_before_the_request_does_nothing(card: Cards, name: str)
 
 
 @pytest.mark.parametrize("seconds", [0.5, 3.0, 4.0])
-@probing
+@known
 def test_flow_that_was_idle_takes_the_next_answer(card: Cards, name: str, seconds: float) -> None:
     """Also when half of the clock's range, or nearly all of it, has gone by since the request."""
     made = card(name)
@@ -135,7 +138,7 @@ def test_flow_that_was_idle_takes_the_next_answer(card: Cards, name: str, second
 
 
 @pytest.mark.parametrize("kind", [CNP, NACK, TX, ACK, 1, 99])
-@every
+@patient
 def test_other_events_leave_the_rate_alone(card: Cards, name: str, kind: int) -> None:
     made = card(name)
     made.feed(0, TX, 0, 0)
@@ -155,7 +158,7 @@ def test_a_nack_makes_swift_s_next_answer_a_cut(card: Cards) -> None:
     assert made.contexts[0, 4] == window - window // 2 + (1 << 18)  # forgotten: it grows by one packet
 
 
-@every
+@by_hand
 def test_every_slot_is_controlled_and_the_internal_one_counted(card: Cards, name: str) -> None:
     made = card(name)
     for slot in range(16):
@@ -166,7 +169,7 @@ def test_every_slot_is_controlled_and_the_internal_one_counted(card: Cards, name
     assert made.counter("INTERNAL_SLOT") == 2
 
 
-@every
+@by_hand
 def test_runs_while_counters_are_disabled(card: Cards, name: str) -> None:
     made = card(name)
     c_uint32.in_dll(made.library, "card_counting").value = 0
@@ -195,7 +198,7 @@ def test_parameters_are_vetted(card: Cards, name: str) -> None:
     assert not takes([ranges[0][0]], slot=15)
 
 
-@every
+@by_hand
 def test_no_rate_moves_further_than_one_step(card: Cards, name: str) -> None:
     """Whatever is heard: 0.5 to 2 per decision, also when an operator takes 95 % away at once."""
     made, rng = card(name), np.random.default_rng(7)
@@ -221,3 +224,34 @@ def test_fixed_walks_to_its_rate_and_to_another(card: Cards) -> None:
     made.values[0] = LINE // 20
     rate, _ = made.feed(0, TX, 2_000_000 + at, 0)
     assert sorted(set(rate.tolist()), reverse=True)[-5:] == [LINE // 2, LINE // 4, LINE // 8, LINE // 16, LINE // 20]
+
+
+def test_numbers_of_answers_go_round_and_windows_still_end(card: Cards) -> None:
+    """DCTCP's halves: acknowledged and marked packets, the ends of its window and of CWR; 16 bits each."""
+    made, at, ends = card("dctcp"), 1_000, []
+    made.feed(0, TX, at, 0)
+    for _ in range(12_000):
+        made.feed(0, CNP, at + 4_000, 0)
+        made.feed(0, RTT, (at + 9_000) % 2**32, at + 1)
+        at += 9_001
+        ends.append(int(made.contexts[0, 4 + 6]) & 0xFFFF)
+    assert made.counter("DECISIONS") == 12_000
+    assert max(ends) < 2 * 4096 + 8
+    assert all(
+        later > before for before, later in itertools.pairwise(ends) if before < 8_000
+    )  # each answer ends a window
+
+
+def test_times_count_from_the_last_request(card: Cards) -> None:
+    """DCQCN's timer raises the rate once per 55 us, whatever the clock says, and after seconds as well."""
+    made, at = card("dcqcn"), 2**32 - 3_000_000
+    made.feed(0, TX, np.arange(at, at + 100_000, 10_000), 0)
+    assert made.contexts[0, 0] == LINE
+    cut, _ = made.feed(0, CNP, at + 100_000, 0)
+    assert cut[0] == LINE // 2
+    times = at + 100_000 + np.arange(1_000, 400_000, 1_000)
+    rate, _ = made.feed(0, TX, times % 2**32, 0)
+    np.testing.assert_allclose(np.diff(times[1:][np.diff(rate) > 0]), 55_000, atol=1_000)
+    assert rate[-1] > 0.98 * LINE
+    late, _ = made.feed(0, CNP, (at + 3_900_000_000) % 2**32, 0)  # alpha has decayed for seconds
+    assert late[0] > 0.98 * LINE

@@ -3,7 +3,8 @@
  * A reaction point of DOCA PCC: events in, rates out; what to decide is the controller's (controller.h).
  *
  * With probes the loop clocks itself: each answer is one decision and asks for the next probe; if no answer comes,
- * whatever event comes next asks again, ever later. Without probes a decision is due whenever PATIENCE_NS are over.
+ * whatever event comes next asks again, ever later. Without probes a decision is due at every event, or whenever
+ * PATIENCE_NS are over.
  * A rate moves by at most LEAST_STEP and MOST_STEP per decision, whatever the controller or an operator wants: RC
  * connections do not survive a cut to a twentieth at once.
  */
@@ -13,18 +14,25 @@
 
 #include "controller.h"
 #include "parameters.h"
+#if CONTROLLER_TELEMETRY
+#include "telemetry.h"
+#endif
 
 #define ALGORITHM 0 /* index, and the slot whose parameters and counters serve all slots */
-#define MOST_PATIENCE 5 /* doublings */
+#define MOST_DOUBLINGS 5
 #define JUST_BEFORE (1u << 26) /* ns: how far back events reach; what seems older is a clock that went round */
-#define MOST_LOSSES 0xffff
+#define MOST_LOSSES 0x1fff
+#define MOST_COUNT 0xffff
+#define APART (1u << 23) /* ns: times that a controller keeps count from a moment that is less than that ago */
 
 /* DOCA gives 48 bytes per flow, all 0 for a new one. */
 struct flow {
 	uint32_t rate;     /* that the NIC was told; 0: a new flow */
 	uint32_t asked_at; /* ns: when the last probe was asked for, or the last decision was made */
-	uint32_t patience; /* ns until a probe counts as lost */
-	uint32_t losses;
+#if CONTROLLER_PROBES
+	uint32_t losses : 13, doublings : 3, marks : 16; /* doublings of PATIENCE_NS, until a probe counts as lost */
+	uint32_t packets : 16, number : 16;
+#endif
 	uint32_t own[OWN_WORDS];
 };
 
@@ -73,13 +81,11 @@ static uint32_t stepped(uint32_t rate, uint32_t wanted, const uint32_t *paramete
 	return limited(limited(wanted, least, most), 1, LINE_RATE);
 }
 
-static void decide(struct flow *flow, const uint32_t *parameters, uint32_t *counters, uint32_t rtt)
+static void decide(struct flow *flow, const uint32_t *parameters, uint32_t *counters, const struct answer *answer)
 {
-	const struct answer answer = {rtt, flow->losses};
 	uint32_t met = 0, before = flow->rate;
-	uint32_t wanted = controller_decide(flow->own, parameters, &answer, &met);
+	uint32_t wanted = controller_decide(flow->own, parameters, answer, &met);
 
-	flow->losses = 0;
 	flow->rate = stepped(before, wanted, parameters);
 	count(counters, DECISIONS);
 	if (flow->rate != before)
@@ -94,22 +100,64 @@ static void decide(struct flow *flow, const uint32_t *parameters, uint32_t *coun
 		count(counters, AT_MOST);
 }
 
+static void move_on(struct flow *flow, uint32_t now)
+{
+#if CONTROLLER_KEEPS_TIME
+	controller_moves_on(flow->own, now - flow->asked_at);
+#endif
+	flow->asked_at = now;
+}
+
 static void ask(struct flow *flow, uint32_t now, doca_pcc_dev_results_t *results)
 {
-	flow->asked_at = now;
+	move_on(flow, now);
 	results->rtt_req = CONTROLLER_PROBES;
 }
 
-/* An answer to a probe. One that was sent before the last request does not show what the last decision did. */
-static void answer(struct flow *flow, const uint32_t *parameters, uint32_t *counters, uint32_t sent, uint32_t now,
-		   doca_pcc_dev_results_t *results)
+#if CONTROLLER_PROBES || CONTROLLER_ON_EVENTS
+static uint32_t coalesced(doca_pcc_dev_event_t *event)
 {
+	const uint32_t number = doca_pcc_dev_get_ack_nack_cnp_extra(event).num_coalesced;
+
+	return number ? number : 1;
+}
+#endif
+
+#if CONTROLLER_PROBES
+/* What is between answers. */
+static void hear(struct flow *flow, doca_pcc_dev_event_t *event, uint32_t type)
+{
+	if (type == DOCA_PCC_DEV_EVNT_ROCE_NACK && flow->losses < MOST_LOSSES)
+		flow->losses = (flow->losses + 1u) & MOST_LOSSES;
+	if (type == DOCA_PCC_DEV_EVNT_ROCE_CNP)
+		flow->marks = limited(flow->marks + coalesced(event), 0, MOST_COUNT) & MOST_COUNT;
+	if (type == DOCA_PCC_DEV_EVNT_ROCE_TX)
+		flow->packets = limited(flow->packets + doca_pcc_dev_get_roce_tx_cntrs(event).sent_pkts, 0, MOST_COUNT) &
+				MOST_COUNT;
+}
+
+/* An answer to a probe. One that was sent before the last request does not show what the last decision did. */
+static void answer(struct flow *flow, const uint32_t *parameters, uint32_t *counters, doca_pcc_dev_event_t *event,
+		   uint32_t now, doca_pcc_dev_results_t *results)
+{
+	const uint32_t sent = doca_pcc_dev_get_rtt_req_send_timestamp(event);
+	struct answer told = {.losses = flow->losses, .marks = flow->marks, .packets = flow->packets, .number = flow->number,
+			      .now = now - flow->asked_at, .rate = flow->rate};
+
 	if (flow->asked_at - sent - 1 < JUST_BEFORE) {
 		count(counters, LATE_ANSWERS);
 		return;
 	}
-	decide(flow, parameters, counters, now != sent ? now - sent : 1); /* unsigned: right when the clock wraps */
-	flow->patience = parameters[PATIENCE_NS];
+	told.rtt = now != sent ? now - sent : 1; /* unsigned: right when the clock wraps */
+#if CONTROLLER_TELEMETRY
+	told.hop = telemetry(event);
+#endif
+	decide(flow, parameters, counters, &told);
+	flow->losses = 0;
+	flow->marks = 0;
+	flow->packets = 0;
+	flow->doublings = 0;
+	flow->number = (told.number < MOST_NUMBER ? told.number + 2 : told.number + 2 - MOST_NUMBER / 2) & MOST_COUNT;
 	ask(flow, now, results);
 }
 
@@ -117,18 +165,44 @@ static void answer(struct flow *flow, const uint32_t *parameters, uint32_t *coun
 static void wait_on(struct flow *flow, const uint32_t *parameters, uint32_t *counters, uint32_t now,
 		    doca_pcc_dev_results_t *results)
 {
-	if (now - flow->asked_at + JUST_BEFORE <= flow->patience + JUST_BEFORE)
+	if (now - flow->asked_at + JUST_BEFORE <= (parameters[PATIENCE_NS] << flow->doublings) + JUST_BEFORE)
 		return;
-	if (CONTROLLER_PROBES) {
-		if (flow->patience < parameters[PATIENCE_NS] << MOST_PATIENCE)
-			flow->patience <<= 1;
-		count(counters, PROBES_AGAIN);
-	} else {
-		decide(flow, parameters, counters, 0);
-		flow->patience = parameters[PATIENCE_NS];
-	}
+	if (flow->doublings < MOST_DOUBLINGS)
+		flow->doublings = (flow->doublings + 1u) & 7;
+	count(counters, PROBES_AGAIN);
 	ask(flow, now, results);
 }
+#elif CONTROLLER_ON_EVENTS
+/* Every event is a decision. */
+static void answer(struct flow *flow, const uint32_t *parameters, uint32_t *counters, doca_pcc_dev_event_t *event,
+		   uint32_t type, uint32_t now)
+{
+	const uint32_t apart = flow->asked_at - now - 1 < JUST_BEFORE ? 0 : now - flow->asked_at; /* out of order */
+	struct answer told = {.now = apart, .rate = flow->rate};
+
+	if (type == DOCA_PCC_DEV_EVNT_ROCE_CNP)
+		told.marks = coalesced(event);
+	if (type == DOCA_PCC_DEV_EVNT_ROCE_NACK)
+		told.losses = coalesced(event);
+	if (type == DOCA_PCC_DEV_EVNT_ROCE_TX)
+		told.bytes = (uint32_t)doca_pcc_dev_get_roce_tx_cntrs(event).sent_32bytes << 5;
+	decide(flow, parameters, counters, &told);
+	if (apart >= APART)
+		move_on(flow, now);
+}
+#else
+/* Any event shows how late it is. */
+static void wait_on(struct flow *flow, const uint32_t *parameters, uint32_t *counters, uint32_t now,
+		    doca_pcc_dev_results_t *results)
+{
+	const struct answer told = {.rate = flow->rate};
+
+	if (now - flow->asked_at + JUST_BEFORE <= parameters[PATIENCE_NS] + JUST_BEFORE)
+		return;
+	decide(flow, parameters, counters, &told);
+	ask(flow, now, results);
+}
+#endif
 
 void doca_pcc_dev_user_algo(doca_pcc_dev_algo_ctxt_t *algo_ctxt, doca_pcc_dev_event_t *event,
 			    const doca_pcc_dev_attr_t *attr, doca_pcc_dev_results_t *results)
@@ -146,16 +220,21 @@ void doca_pcc_dev_user_algo(doca_pcc_dev_algo_ctxt_t *algo_ctxt, doca_pcc_dev_ev
 	results->rtt_req = 0;
 	if (flow->rate == 0) {
 		count(counters, NEW_FLOWS);
+		flow->asked_at = now;
 		flow->rate = controller_start(flow->own, parameters);
-		flow->patience = parameters[PATIENCE_NS];
 		ask(flow, now, results);
 	}
-	if (general.ev_type == DOCA_PCC_DEV_EVNT_ROCE_NACK && flow->losses < MOST_LOSSES)
-		flow->losses++;
-	if (CONTROLLER_PROBES && general.ev_type == DOCA_PCC_DEV_EVNT_RTT)
-		answer(flow, parameters, counters, doca_pcc_dev_get_rtt_req_send_timestamp(event), now, results);
+#if CONTROLLER_PROBES
+	hear(flow, event, general.ev_type);
+	if (general.ev_type == DOCA_PCC_DEV_EVNT_RTT)
+		answer(flow, parameters, counters, event, now, results);
 	else
 		wait_on(flow, parameters, counters, now, results);
+#elif CONTROLLER_ON_EVENTS
+	answer(flow, parameters, counters, event, general.ev_type, now);
+#else
+	wait_on(flow, parameters, counters, now, results);
+#endif
 	results->rate = flow->rate;
 }
 

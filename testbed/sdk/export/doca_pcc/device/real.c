@@ -13,20 +13,6 @@ static uint32_t mantissa_of(real a)
 	return (a & 0x7fffff) | 1u << MANTISSA;
 }
 
-/* How far a number, not 0, can be shifted up within 64 bits. */
-static int32_t room(uint64_t value)
-{
-	int32_t shift = 0;
-
-	for (int32_t bits = 32; bits; bits >>= 1) {
-		if (value >> (64 - bits) == 0) {
-			value <<= bits;
-			shift += bits;
-		}
-	}
-	return shift;
-}
-
 /* value 2^exponent as a number, rounded to nearest and, halfway, to even. */
 static real rounded(uint32_t sign, uint64_t value, int32_t exponent)
 {
@@ -35,7 +21,7 @@ static real rounded(uint32_t sign, uint64_t value, int32_t exponent)
 
 	if (value == 0)
 		return 0;
-	shift = room(value);
+	shift = __builtin_clzll(value); /* an instruction, or a dozen of them: no call */
 	value <<= shift;
 	kept = value >> 40;
 	rest = value & 0xffffffffffull;
