@@ -11,14 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from pydantic import Field
-
-from testbed.controller import Path
-from testbed.sdk.export.job import ExportConfig, job, of_a_probe
+from testbed.sdk.export.job import CardConfig, job, of_a_probe
 from testbed.sdk.export.numbers import LINE_RATE, over_root, ratio, wide_ratio
-from testbed.sdk.export.program import START_SHARE, EachFlow, Parameter, Program
+from testbed.sdk.export.program import EachFlow, Parameter, Program
 from testbed.sdk.jobs import JobSet
-from testbed.units import Rate, Ratio, Time
 
 from ..swift import Swift, SwiftConfig
 
@@ -39,21 +35,8 @@ included. If it is below the RTT of an empty network every flow goes down to its
 """
 
 
-class SwiftExportConfig(SwiftConfig, ExportConfig):
-    """The controller's options, and the path, which a card has to be told."""
-
-    line_rate: Rate = Field(default=100e9, gt=0, description="Of the card's port.")
-    base_rtt: Time | None = Field(
-        default=None, gt=0, le=1, description="Of a probe through empty queues; must be given."
-    )
-    hops: int = Field(default=1, ge=0, le=255, description="Switches on the way.")
-    wire_size: int = Field(default=1086, ge=64, le=9500, description="Bytes of a full packet on the wire.")
-    start_rate: Ratio = Field(default=START_SHARE, gt=0, le=1, description="Of a new flow, as a share of line rate.")
-
-    def path(self) -> Path:
-        """A flow's path, as the controller is told in the rack. Raises BadInput without a base RTT."""
-        rtt, size = of_a_probe(self.base_rtt), self.wire_size
-        return Path(self.line_rate, rtt, rtt, self.hops, size, size)
+class SwiftExportConfig(CardConfig, SwiftConfig):
+    """The controller's options, and the path."""
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,14 @@ from typing import Any
 
 from pydantic import Field
 
+from testbed.compiled.c_form import NativeController
+from testbed.controller import CompiledController, Path
 from testbed.errors import BadInput, nearest
+from testbed.registry import Plugin, find
 from testbed.sdk.export import check
-from testbed.sdk.export.program import Program, files
+from testbed.sdk.export.program import START_SHARE, Program, files
 from testbed.sdk.jobs import Job, JobConfig, JobContext, Result
+from testbed.units import Rate, Ratio, Time
 
 DOCA_PCC = "doca-pcc"
 TARGETS = ["c", DOCA_PCC]
@@ -30,6 +34,35 @@ class ExportConfig(JobConfig):
     """Base of the options of an export."""
 
     to: str = Field(default=DOCA_PCC, description=f"What for: {DOCA_PCC}, fixed point for the DPA of NVIDIA's NICs.")
+
+
+class CardConfig(ExportConfig):
+    """The path, which a card has to be told."""
+
+    line_rate: Rate = Field(default=100e9, gt=0, description="Of the card's port.")
+    base_rtt: Time | None = Field(
+        default=None, gt=0, le=1, description="Of a probe through empty queues; must be given."
+    )
+    hops: int = Field(default=1, ge=0, le=255, description="Switches on the way.")
+    wire_size: int = Field(default=1086, ge=64, le=9500, description="Bytes of a full packet on the wire.")
+    start_rate: Ratio = Field(default=START_SHARE, gt=0, le=1, description="Of a new flow, as a share of line rate.")
+
+    def path(self) -> Path:
+        """A flow's path, as the controller is told in the rack. Raises BadInput without a base RTT."""
+        rtt, size = of_a_probe(self.base_rtt), self.wire_size
+        return Path(self.line_rate, rtt, rtt, self.hops, size, size)
+
+
+def from_python(name: str, target: str) -> Plugin:
+    """A controller whose Python can be written as something else. Raises BadInput."""
+    plugin = find("controller", name)
+    form: Any = plugin.form
+    if not (issubclass(form, CompiledController) and form.compiled) or issubclass(form, NativeController):
+        raise BadInput(
+            f"{plugin.title} cannot be exported to {target}: it is no controller that is compiled from Python "
+            "(docs/controllers.md says which are)"
+        )
+    return plugin
 
 
 def write(program: Program, context: JobContext) -> Result:

@@ -11,15 +11,14 @@ from string import Template
 from typing import Any
 
 from testbed.base.compiler import EXACT, USUAL, compile_to
-from testbed.compiled.c_form import NativeController
 from testbed.compiled.c_library import FOLDER, HEADER
-from testbed.controller import CompiledController
-from testbed.errors import BadInput, TestbedError
+from testbed.errors import TestbedError
 from testbed.plugin import PluginConfig
-from testbed.registry import Plugin, find
+from testbed.registry import Plugin
 from testbed.sdk.conformance import c_code
 from testbed.sdk.export.c.compare import COUNT, brought, compared, exported
 from testbed.sdk.export.c.functions import snake
+from testbed.sdk.export.job import from_python
 from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
 
 C = "c"
@@ -29,13 +28,8 @@ README = Path(__file__).with_name("README.md.txt")
 
 def of(name: str) -> Plugin:
     """The job for a controller; its options and presets are the controller's. Raises BadInput."""
-    plugin = find("controller", name)
+    plugin = from_python(name, C)
     form: Any = plugin.form
-    if not (issubclass(form, CompiledController) and form.compiled) or issubclass(form, NativeController):
-        raise BadInput(
-            f"{plugin.title} cannot be exported to c: it is no controller that is compiled from Python "
-            "(docs/controllers.md says which are)"
-        )
 
     def run(config: PluginConfig, context: JobContext) -> Result:
         return export(plugin, config, context)

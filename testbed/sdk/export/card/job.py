@@ -5,21 +5,18 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from pydantic import Field, create_model
+from pydantic import create_model
 
-from testbed.compiled.c_form import NativeController
-from testbed.controller import CompiledController, Path
-from testbed.errors import BadInput
+from testbed.controller import CompiledController
 from testbed.plugin import PluginConfig
-from testbed.registry import Plugin, find
+from testbed.registry import Plugin
 from testbed.sdk.export.c.functions import snake
 from testbed.sdk.export.card.check import compared
 from testbed.sdk.export.card.source import CardSource, source
-from testbed.sdk.export.job import ExportConfig, of_a_probe, write
+from testbed.sdk.export.job import DOCA_PCC, CardConfig, from_python, of_a_probe, write
 from testbed.sdk.export.numbers import LINE_RATE
-from testbed.sdk.export.program import REALS, START_SHARE, Parameter, Program
+from testbed.sdk.export.program import REALS, Parameter, Program
 from testbed.sdk.jobs import Job, JobContext, Result
-from testbed.units import Rate, Ratio, Time
 
 NOTES = """\
 {name}, written by the tool from its Python: the same statements, with numbers of 32 bits that real.c computes with
@@ -42,27 +39,10 @@ Every event is a decision: TX (on_sent), CNP (on_cnp), NACK (on_loss). A timer i
 cards have none; no probe is sent."""
 
 
-class CardConfig(ExportConfig):
-    """What a card has to be told, beside the controller's options."""
-
-    line_rate: Rate = Field(default=100e9, gt=0, description="Of the card's port.")
-    base_rtt: Time | None = Field(
-        default=None, gt=0, le=1, description="Of a probe through empty queues; must be given."
-    )
-    hops: int = Field(default=1, ge=0, le=255, description="Switches on the way.")
-    wire_size: int = Field(default=1086, ge=64, le=9500, description="Bytes of a full packet on the wire.")
-    start_rate: Ratio = Field(default=START_SHARE, gt=0, le=1, description="Of a new flow, as a share of line rate.")
-
-
 def of(name: str) -> Plugin:
     """The job for a controller; its options and presets are the controller's. Raises BadInput."""
-    plugin = find("controller", name)
+    plugin = from_python(name, DOCA_PCC)
     form: Any = plugin.form
-    if not (issubclass(form, CompiledController) and form.compiled) or issubclass(form, NativeController):
-        raise BadInput(
-            f"{plugin.title} cannot be exported to doca-pcc: it is no controller that is compiled from Python "
-            "(docs/controllers.md says which are)"
-        )
     config = create_model(f"{form.__name__}CardConfig", __base__=(CardConfig, form.Config))
 
     def run(given: PluginConfig, context: JobContext) -> Result:
@@ -79,9 +59,8 @@ def of(name: str) -> Plugin:
 
 def like(plugin: Plugin, config: CardConfig) -> CompiledController:
     """A flow of the controller as the rack would have it."""
-    rtt, size = of_a_probe(config.base_rtt), config.wire_size
     form: type[CompiledController] = plugin.form
-    return form(config, Path(config.line_rate, rtt, rtt, config.hops, size, size))
+    return form(config, config.path())
 
 
 def program(plugin: Plugin, config: CardConfig, made: CardSource) -> Program:
