@@ -7,7 +7,7 @@ import errno
 import os
 import select
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -133,6 +133,13 @@ class Lifeline:
         if wait_readable([self._child], 0):  # it was gone before we asked
             os._exit(1)
         os.close(self._child)
+
+
+def core_mask(cores: Collection[int]) -> str:
+    """As the kernel reads it: groups of 32 cores in hexadecimal, the highest first."""
+    whole = sum(1 << core for core in cores)
+    groups = range(max(cores, default=0) // 32, -1, -1)
+    return ",".join(f"{whole >> 32 * group & 0xFFFFFFFF:08x}" for group in groups)
 
 
 def sharpen_timers() -> None:

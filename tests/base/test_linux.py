@@ -26,6 +26,13 @@ def test_many_packets_go_out_with_few_calls_and_nothing_else_is_touched() -> Non
     assert ctypes.sizeof(linux._Message) == 64  # sys/socket.h on 64 bits
 
 
+@pytest.mark.parametrize(
+    ("cores", "mask"), [({0, 1}, "00000003"), ({31}, "80000000"), ({0, 33}, "00000002,00000001"), ((), "00000000")]
+)
+def test_a_mask_of_cores_has_groups_of_32(cores: set[int], mask: str) -> None:
+    assert linux.core_mask(cores) == mask
+
+
 @pytest.mark.root
 @pytest.mark.parallel
 def test_held_memory_is_there_before_it_is_written_to() -> None:

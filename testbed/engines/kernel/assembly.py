@@ -204,4 +204,5 @@ class Assembly:
             pooled=round(self.longest_queue) if self.lossless else 0,
             groups=self.lossless.groups if self.lossless else (),
             headroom=headroom_needed(self.layout, self.clock),
+            in_order=self.experiment.transport.numbered,
         )

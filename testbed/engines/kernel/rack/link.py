@@ -105,8 +105,20 @@ class RackLink(Link):
     Its ends have the ifindexes ``index`` and ``index`` + 1, for the programs of all nodes share their maps.
     """
 
-    def __init__(self, node1: Any, node2: Any, index: int, spec: WallLink, mtu: int = 1500, **params: Any) -> None:
+    def __init__(
+        self,
+        node1: Any,
+        node2: Any,
+        index: int,
+        spec: WallLink,
+        *,
+        mtu: int = 1500,
+        in_order: bool = False,
+        **params: Any,
+    ) -> None:
         self.index, self.spec, self.mtu = index, spec, mtu
+        for node in (node1, node2) if in_order else ():
+            node.keep_order()
         super().__init__(node1, node2, intf=RackIntf, **{k: v for k, v in params.items() if k != "intf"})
         for number, intf in enumerate((self.intf1, self.intf2)):
             intf.index = index + number

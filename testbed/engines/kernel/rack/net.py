@@ -53,12 +53,13 @@ class LinkLayer:
     pooled: int = 0  # bytes that may wait at a switch port with PFC: the ingress buffers of all ports of its switch
     groups: Sequence[int] = ()  # that pause by themselves, with several queues; as priorities
     headroom: int = 0  # bytes of those that say 'auto'
+    in_order: bool = False  # packets of a flow are never swapped: where numbers name data that looks like a loss
 
 
 class RackTopo(Topo):
     """A shape as a Mininet topology. A host's end of a link is ``intf1``."""
 
-    def build(self, shape: Shape, links: Sequence[WallLink], mtu: int) -> None:
+    def build(self, shape: Shape, links: Sequence[WallLink], mtu: int, in_order: bool) -> None:
         """Called by Mininet's Topo."""
         routed = len(shape.switches) > 1
         for number, switch in enumerate(shape.switches, start=1):
@@ -72,7 +73,7 @@ class RackTopo(Topo):
                 link.low.node, link.high.node, port1=link.low.port, port2=link.high.port,
                 intfName1=link.low.interface, intfName2=link.high.interface,
                 addr1=f"02:00:00:{tail}", addr2=f"02:01:00:{tail}",
-                index=FIRST_INDEX + 2 * position, spec=spec, mtu=mtu,
+                index=FIRST_INDEX + 2 * position, spec=spec, mtu=mtu, in_order=in_order,
             )  # fmt: skip
 
 
@@ -86,7 +87,7 @@ class Rack(Mininet):
         mtu = link_layer.frame if link_layer.frame > ETHERNET_FRAME else ETHERNET_MTU
         numCores.ncores = 1  # or it asks a process; no host here has cores of its own
         super().__init__(
-            topo=RackTopo(shape=shape, links=links, mtu=mtu), host=RackHost,
+            topo=RackTopo(shape=shape, links=links, mtu=mtu, in_order=link_layer.in_order), host=RackHost,
             switch=RouterSwitch if self.routed else SWITCHES[link_layer.forwarding],
             link=RackLink, controller=None, waitConnected=False,
         )  # fmt: skip

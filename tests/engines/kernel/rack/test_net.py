@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import time
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -112,6 +115,21 @@ def work_large() -> list[int]:
 
 def test_a_large_rack_does_not_wait_for_attachments() -> None:
     assert inside(work_large) == [1, 1]
+
+
+def work_cores(in_order: bool) -> list[str]:
+    """Which cores the two ends of a link leave their packets to."""
+    rack, _, _ = built(replace(LINK_LAYER, in_order=in_order))
+    look = "mount -t sysfs sysfs /mnt && cat /mnt/class/net/{}/queues/rx-0/rps_cpus"
+    ends = rack.links[0].intf1, rack.links[0].intf2
+    return [one.node.cmd("unshare", "-m", "sh", "-c", f"'{look.format(one.name)}'").strip() for one in ends]
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+def test_a_flow_has_one_core_where_its_packets_must_not_be_swapped(in_order: bool) -> None:
+    """Linux chooses it by the flow's hash; 0 is whichever core is just there."""
+    cores = sum(1 << core for core in os.sched_getaffinity(0)) if in_order else 0
+    assert [int(one, 16) for one in inside(partial(work_cores, in_order))] == [cores, cores]
 
 
 def work_idle() -> list[int]:
