@@ -8,7 +8,7 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed.base.arrays import Floats
+from testbed.base.arrays import Floats, Ints
 from testbed.experiment.topology.shape import Link, Shape, SwitchPort
 
 Bools = NDArray[np.bool_]
@@ -21,9 +21,11 @@ class Routes:
     def __init__(self, shape: Shape, down: Collection[Link] = ()) -> None:
         self.shape = shape
         self._trunks: dict[str, list[SwitchPort]] = {switch: [] for switch in shape.switches}
-        for port in shape.ports:
+        self._places: dict[str, list[int]] = {switch: [] for switch in shape.switches}  # among the shape's ports
+        for place, port in enumerate(shape.ports):
             if not port.to_host and port.link not in down:
                 self._trunks[port.switch].append(port)
+                self._places[port.switch].append(place)
         self._switch = {switch: number for number, switch in enumerate(shape.switches)}
         self._edge = {edge: number for number, edge in enumerate(dict.fromkeys(map(shape.edge, shape.hosts)))}
         self._neighbours = [
@@ -129,6 +131,30 @@ class Routes:
         """Share of the packets from one host to another that each switch port carries, if ECMP spreads them evenly."""
         last = self.shape.port_of(dst)
         return {**self._shares(self.shape.edge(src), self.shape.edge(dst)), last.name: 1.0}
+
+    def edges_of(self, numbers: Ints) -> Ints:
+        """Of hosts by their numbers, from 1: the number of their switch among those that have hosts."""
+        edge = np.array([self._edge[self.shape.edge(host)] for host in self.shape.hosts])
+        return np.asarray(edge[numbers - 1])
+
+    def carried(self, demand: Floats) -> Floats:
+        """What each port between switches carries, in the order of `Shape.ports`, if ECMP spreads it evenly.
+
+        ``demand`` is what the switches with hosts send each other, shape (edges, edges).
+        """
+        found, waiting = np.zeros(len(self.shape.ports)), np.zeros(self._distances.shape)
+        waiting[[self._switch[edge] for edge in self._edge]] = demand
+        distances = np.unique(self._distances)
+        for distance in distances[(distances > 0) & (distances < FAR)][::-1]:  # what is passed on is nearer then
+            due = (self._distances == distance) & (waiting > 0)
+            for number in np.flatnonzero(due.any(axis=1)).tolist():
+                edges = np.flatnonzero(due[number])
+                ways = self._nearer(number)[edges]
+                parts = ways * (waiting[number, edges] / ways.sum(axis=1))[:, None]
+                found[self._places[self.shape.switches[number]]] += parts.sum(axis=0)
+                for neighbour, part in zip(self._neighbours[number].tolist(), parts.T, strict=True):
+                    waiting[neighbour, edges] += part
+        return found
 
     def _spread_between(self, first: str, edge: str) -> dict[str, float]:
         shares: dict[str, float] = {}
