@@ -69,7 +69,7 @@ class Agent(ABC):
         self.timing = timing
         self.meter = meter
         datapath.set_starts(timing.start)
-        self._next_check = 0.0
+        self._next_check, self._soonest = 0.0, datapath.shortest(timing.timeout)
         datapath.begin(clock)
 
     @abstractmethod
@@ -128,10 +128,10 @@ class Agent(ABC):
     def postpone_check(self, now: float) -> None:
         """Of timeouts: for whoever would come back for nothing else. Before then nobody's can be over."""
         heard = self.datapath.last_feedback[self.datapath.waiting].min(initial=now)
-        self._next_check = max(self._next_check, heard + self.timing.timeout)
+        self._next_check = max(self._next_check, heard + self._soonest)
 
     def _check_timeouts(self, now: float) -> None:
-        self._next_check = now + self.timing.timeout / 8
+        self._next_check = now + self._soonest / 8
         silent = self.datapath.silent(now, self.timing.timeout)
         if not len(silent):
             return

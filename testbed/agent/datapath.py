@@ -292,13 +292,15 @@ class Datapath:
         starved = (self.flows.to_send > 0) & (spent >= may["unasked"] + may["granted"]) & (self.started > 0)
         return np.asarray((self.flows.inflight > 0) | starved)
 
+    def shortest(self, timeout: float) -> float:
+        """No flow has a shorter retransmission timeout."""
+        return self._transport.shortest if self._transport else timeout
+
     def silent(self, now: float, timeout: float) -> Ints:
         """Flows of which nothing has come back for so long; those with nothing on its way may be more patient."""
-        most = (
-            timeout
-            if self._credits is None
-            else timeout + self._credits.spenders["patience"] * (self.flows.inflight == 0)
-        )
+        most: Floats | float = self._transport.waits if self._transport else timeout
+        if self._credits:
+            most = most + self._credits.spenders["patience"] * (self.flows.inflight == 0)
         return np.flatnonzero(self.waiting & (now - self.last_feedback > most))
 
     def ask_again(self, flows: Ints, timeout: float, now: float) -> Ints:

@@ -292,7 +292,8 @@ void send_again(struct datapath *d, const int64_t *flows, int64_t n, double now)
 			if (!s->arrived && !s->lost)
 				lose(d, flows[i], number, CHOOSE_TIMEOUT, now);
 		}
-		if (d->transport.retries >= 0 && q->tries++ >= d->transport.retries) {
+		q->tries++;
+		if (d->transport.retries >= 0 && q->tries > d->transport.retries) {
 			flow->started = 0;
 			d->transport.in_error++;
 		}

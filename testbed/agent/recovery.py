@@ -41,6 +41,18 @@ class TransportState:
         """None where a lost packet goes on as another one."""
         return cls(transport, timeout, paths.base_rtt, paths.payload) if transport.numbered else None
 
+    @property
+    def shortest(self) -> float:
+        """No timeout is shorter."""
+        adaptive = self._transport.adaptive
+        return min(adaptive.first, self._timeout) if adaptive else self._timeout
+
+    @property
+    def waits(self) -> Floats | float:
+        """The present timeout of each flow."""
+        adaptive = self._transport.adaptive
+        return adaptive.waits(self._pairs["tries"], self._timeout) if adaptive else self._timeout
+
     def describe(self, c: CDatapath, memory: Memory, times: TimeHistogram) -> None:
         """For C, which counts in ``times`` how long messages take."""
         self._histogram = memory.histogram(times)
@@ -52,7 +64,9 @@ class TransportState:
         self._describe(c.transport, memory)
 
     def _describe(self, c: CTransport, memory: Memory) -> None:
-        retries = self._transport.retries
+        retries, adaptive = self._transport.retries, self._transport.adaptive
+        if retries is not None and adaptive:
+            retries = adaptive.retries(retries, self._timeout)
         c.recovery, _ = wire.recovery(self._transport)
         c.bitmap, c.retries = self._transport.bitmap, FOREVER if retries is None else retries
         c.timeout, c.pairs = self._timeout, memory.keep(self._pairs)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
+from pydantic.config import JsonDict
 
 from testbed.experiment.block import Part, refuse
-from testbed.units import TIME_UNITS, Size, exactly, parse
+from testbed.units import TIME_UNITS, Size, exactly, parse, show_time
 
 LOCAL_ACK_TIMEOUT = 4.096e-6  # s; InfiniBand's timeouts are this x 2^N
 MOST_N = 31
@@ -56,14 +59,45 @@ def _timeout(value: object) -> float | str:
     return time
 
 
+def _first_timeout(value: object) -> float | str:
+    if value == "auto":
+        raise ValueError("a time, or a number N for 4.096 us x 2^N, is expected; 'auto' is for timeout")
+    return _timeout(value)
+
+
+TIMEOUT: list[JsonDict] = [{"type": "string"}, {"type": "integer", "minimum": 1, "maximum": MOST_N}]
 Timeout = Annotated[
     float | Literal["auto"],
     BeforeValidator(_timeout),
     PlainSerializer(lambda value: value if value == "auto" else exactly(value, TIME_UNITS), when_used="json"),
-    WithJsonSchema(
-        {"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 1, "maximum": MOST_N}], "examples": ["auto", 14]}
-    ),
+    WithJsonSchema({"anyOf": TIMEOUT, "examples": ["auto", 14]}),
 ]
+
+
+FirstTimeout = Annotated[
+    float,
+    BeforeValidator(_first_timeout),
+    PlainSerializer(lambda value: exactly(value, TIME_UNITS), when_used="json"),
+    WithJsonSchema({"anyOf": TIMEOUT, "examples": ["16 us", 2]}),
+]
+
+
+class Adaptive(Part):
+    """Retransmission timers that begin short and double."""
+
+    first: FirstTimeout = Field(description="The first timeout: a time, or InfiniBand's N of 4.096 us x 2^N.")
+    repeats: Annotated[int, Field(strict=True, ge=1)] = Field(
+        default=1, description="How often in a row a timeout is waited for before it doubles."
+    )
+
+    def waits(self, tries: NDArray[np.int64], longest: float) -> NDArray[np.float64]:
+        """s until the next timeout, after so many in a row."""
+        return np.minimum(self.first * 2.0 ** np.minimum(tries // self.repeats, MOST_N), longest)
+
+    def retries(self, retries: int, longest: float) -> int:
+        """As many as last as long as so many of the longest."""
+        enough = np.arange(self.repeats * MOST_N + retries + 1)
+        return int(np.searchsorted(self.waits(enough, longest).cumsum(), (retries + 1) * longest * (1 - 1e-9)))
 
 
 class Transport(Part):
@@ -105,10 +139,15 @@ class Transport(Part):
         "three times the longest RTT there can be, with full buffers, which hides what routing does when a link "
         "fails.",
     )
+    adaptive: Adaptive | None = Field(
+        default=None,
+        description="Timers as NVIDIA describes its adaptive retransmission: they begin with `first`, double while "
+        "nothing new is acknowledged, up to `timeout`, and begin again after that. Not with `per-packet`.",
+    )
     retries: Annotated[int, Field(strict=True, ge=0, le=7)] | None = Field(
         default=None,
         description="Timeouts in a row, without anything acknowledged, after which a queue pair is in error and sends "
-        "no more; by default never. With `go-back-n` and `selective-repeat`.",
+        "no more; with `adaptive` as many as last as long. By default never. With `go-back-n` and `selective-repeat`.",
     )
 
     @property
@@ -130,6 +169,12 @@ class Transport(Part):
             refuse("messages", "with recovery per packet each packet is one; leave it out, or say recovery: go-back-n")
         if self.ack_every != 1 and self.messages is None:
             refuse("ack_every", "each packet is a message, whose last packet asks; leave it out, or say messages: 1 MB")
+        if self.adaptive and not self.numbered:
+            refuse(
+                "adaptive", "with recovery per packet timers are all alike; leave it out, or say recovery: go-back-n"
+            )
+        if self.adaptive and self.timeout != "auto" and self.adaptive.first > self.timeout:
+            refuse("adaptive.first", f"must not be longer than timeout ({show_time(self.timeout)})")
         if self.retries is not None and not self.numbered:
             refuse("retries", "recovery per packet never gives up; leave it out, or say recovery: go-back-n")
         return self

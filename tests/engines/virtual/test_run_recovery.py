@@ -165,3 +165,21 @@ def test_disorder_collapses_going_back_and_not_selective_repeat(routing: str) ->
     assert goodput[0] < 0.5 * goodput[1]
     assert repeat.flows.lost_packets.sum() == 0
     assert back.flows.lost_packets.sum() > back.flows.sent_packets.sum() / 4
+
+
+def test_adaptive_timers_find_a_lost_last_packet_soon() -> None:
+    """Within 67.1 ms nothing would."""
+    settings = ["rack.link.loss=0.2", "traffic.size=4096 B", "transport.timeout=14", "seed=3"]
+    assert np.isnan(recovered("go-back-n", *settings).flows.finished).any()
+    flows = recovered("go-back-n", *settings, "transport.adaptive={first: 30 us}").flows
+    assert np.isfinite(flows.finished).all()
+    assert flows.timeouts.sum() > 0
+
+
+@pytest.mark.parametrize("recovery", NUMBERED)
+def test_adaptive_timers_double_until_the_queue_pair_gives_up(recovery: str) -> None:
+    """After 20, 40, 80, 160 and 320 us: that is as long as the one timeout of 320 us that may pass."""
+    settings = ["rack.link.loss=0.999", "transport.timeout=320 us", "transport.retries=0"]
+    record = recovered(recovery, *settings, "transport.adaptive={first: 20 us}")
+    assert record.counters["queue_pairs_in_error"] == 2
+    assert (record.flows.timeouts == 5).all()
