@@ -33,17 +33,13 @@ def test_routes_leave_out_dead_links_at_all_leaves() -> None:
 
 def test_what_ports_carry_is_what_each_pair_spreads() -> None:
     """Demands between all switches with hosts, one by one and together, over links that cost differently."""
-    shape = shape_of(
-        load("leaf-spine").apply(["rack={kind: dragonfly, h: 2, groups: 3}", "engine=virtual"]).experiment.rack, 0
-    )
+    settings = ["rack={kind: dragonfly, h: 2, groups: 3, hosts_per_switch: 1}", "engine=virtual"]
+    shape = shape_of(load("leaf-spine").apply(settings).experiment.rack, 0)
     routes = Routes(shape)
-    edges = list(dict.fromkeys(map(shape.edge, shape.hosts)))
-    demand = np.random.default_rng(1).uniform(0, 1, (len(edges), len(edges)))
+    demand = np.random.default_rng(1).uniform(0, 1, (len(shape.hosts), len(shape.hosts)))
     one_by_one = np.zeros(len(shape.ports))
-    for src in shape.hosts:
-        for dst in shape.hosts:
-            last = shape.port_of(dst).name
+    for src, row in zip(shape.hosts, demand, strict=True):
+        for dst, rate in zip(shape.hosts, row.tolist(), strict=True):
             for name, share in routes.spread(src, dst).items():
-                at = edges.index(shape.edge(src)), edges.index(shape.edge(dst))
-                one_by_one[shape.position[name]] += share * demand[at] * (name != last)
+                one_by_one[shape.position[name]] += share * rate * (name != shape.port_of(dst).name)
     assert routes.carried(demand) == pytest.approx(one_by_one)
