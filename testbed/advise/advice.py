@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from testbed.advise.budget import Budget
+from testbed.advise.budget import MARGIN, SEARCHED, Budget
 from testbed.advise.check import Checked, check, runs_of_check
 from testbed.advise.choose import choose, final_draws, reduced, runs_of_choice
 from testbed.advise.contenders import contenders
-from testbed.advise.evidence import Ask, Carry, Evidence, must
+from testbed.advise.evidence import Ask, Carry, Evidence, Settings, must
+from testbed.advise.kept import Kept
 from testbed.advise.knob import Knob
 from testbed.advise.question import Aim, Task
 from testbed.advise.search import BATCH, History, search
@@ -18,6 +19,7 @@ from testbed.advise.space import Space
 from testbed.advise.standing import Beside, Standing
 from testbed.advise.verdict import Verdict, decide
 from testbed.errors import BadInput
+from testbed.units import show_time
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,11 @@ class Advice:
         return self.beside.evidence.runs
 
 
-def advise(task: Task, carry: Carry, budget: Budget, say: Callable[[str], None], *, compared: bool = True) -> Advice:
-    """Within the budget. ``compared``: also measure vendors' defaults, rules and learned tuners. Raises BadInput."""
+def advise(
+    task: Task, carry: Carry, budget: Budget, say: Callable[[str], None], *, compared: bool = True, jobs: int = 1
+) -> Advice:
+    """Within the budget. ``compared``: also measure vendors' defaults, rules and learned tuners; ``jobs``: cases of a
+    test plan at the same time. Raises BadInput."""
     began, evidence = time.monotonic(), Evidence(carry)
     draws = task.search_draws
     first = [Ask(name, draw) for name in task.names for draw in draws]
@@ -60,20 +65,34 @@ def advise(task: Task, carry: Carry, budget: Budget, say: Callable[[str], None],
     beside = Beside(evidence, task.names, aim, task.constraints)
     space = Space.of(task.knobs, task.workloads[0].present)
     others = contenders(space, task.workloads[0].present) if compared else []
-    later = runs_of_choice(len(space.knobs), len(draws), len(task.names)) + runs_of_check(task, len(others))
-    for_search = budget.without(later, _each(evidence, len(first) - 1))
-    _possible(for_search, evidence.runs + BATCH * len(first), later)
-    say(f"searching on {len(draws)} draws of {', '.join(task.names)}: {', '.join(one.name for one in space.knobs)}")
+    each = _each(evidence, len(first) - 1)
+    choosing = runs_of_choice(len(space.knobs), len(draws), len(task.names))
+    later = choosing + runs_of_check(task, len(others))
     starts = [one.candidate for one in others]
+    if others and budget.without(later, each).too_short():
+        say(f"a run takes {each:.1f} s here: no time to measure vendors' defaults, rules and tuners on their own")
+        others, later = [], choosing + runs_of_check(task, 0)
+    for_search = budget.without(later, each)
+    _possible(for_search, evidence.runs + BATCH * len(first), later, each)
+    say(f"searching on {len(draws)} draws of {', '.join(task.names)}: {', '.join(one.name for one in space.knobs)}")
     history = search(space, beside, draws, for_search, [(), *starts], seed=task.question.seed)
     say(f"{len(history.tried)} candidates, {evidence.runs} runs; choosing among the best")
     choice = choose(history, space, beside, draws, task.question.worth)
     effects = _effects(choice, space, beside, final_draws(draws)) if choice else []
     say(f"checking on {len(task.check_draws)} draws that the search never saw")
     checked = check(task, beside, choice.candidate if choice else None, others)
+    if task.keep and choice:
+        say(f"running the cases of {task.keep.plan}")
+        checked = replace(checked, lost=_lost(task.keep, space, choice.candidate, task, jobs))
     verdict = decide(history, checked, task.question.worth)
     seconds = time.monotonic() - began
     return Advice(task, space, beside, history, choice, effects, checked, verdict, seconds)
+
+
+def _lost(keep: Kept, space: Space, candidate: Settings, task: Task, jobs: int) -> list[str]:
+    layout = task.workloads[0].present.layout
+    then = {**space.now, **dict(one.split("=", 1) for one in candidate)}
+    return keep.lost(space.now, then, layout.shape.ports[layout.bottleneck].link.rate, jobs)
 
 
 def _each(evidence: Evidence, runs: int) -> float:
@@ -81,7 +100,13 @@ def _each(evidence: Evidence, runs: int) -> float:
     return evidence.seconds / runs if runs > 0 else 1.0
 
 
-def _possible(for_search: Budget, least: int, later: int) -> None:
+def _possible(for_search: Budget, least: int, later: int, each: float) -> None:
+    if for_search.too_short():
+        needed = MARGIN * later * each / (1 - SEARCHED)
+        raise BadInput(
+            f"--budget: a run takes {each:.1f} s here, and choosing and checking {later} of them; give at least "
+            f"{show_time(float(f'{needed:.2g}'))}, or shorter runs (--set time.duration=...), or fewer --checks"
+        )
     if for_search.runs is not None and for_search.runs < least:
         raise BadInput(
             f"--runs {for_search.runs + later}: choosing and checking alone take {later}; give at least {later + least}"

@@ -10,6 +10,7 @@ from testbed.errors import BadInput
 from testbed.units import TIME_UNITS, parse
 
 MARGIN = 1.15  # of the time that the check is expected to take
+SEARCHED = 0.3  # of the budget
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class Budget:
 
     until: float | None
     runs: int | None
+    seconds: float = 0.0
 
     @classmethod
     def read(cls, wall: str, runs: int | None) -> Budget:
@@ -30,15 +32,19 @@ class Budget:
             raise BadInput(f"--budget: {error}") from None
         if seconds <= 0:
             raise BadInput(f"--budget {wall}: expected a time above 0, for example '10 min'")
-        return cls(time.monotonic() + seconds, None)
+        return cls(time.monotonic() + seconds, None, seconds)
 
     def without(self, runs: int, seconds: float) -> Budget:
         """What is left for the search if so many runs come later, each so long."""
         until = None if self.until is None else self.until - MARGIN * runs * seconds
-        return Budget(until, None if self.runs is None else self.runs - runs)
+        return Budget(until, None if self.runs is None else self.runs - runs, self.seconds)
 
-    def left(self, made: int, next_batch: int = 0) -> bool:
-        """Whether a batch of so many more runs still fits after so many were made."""
+    def too_short(self) -> bool:
+        """Whether less than `SEARCHED` of what there was in the beginning is left for the search."""
+        return self.until is not None and self.until - time.monotonic() < SEARCHED * self.seconds
+
+    def fits(self, made: int, each: int, most: int) -> int:
+        """How many candidates, at most so many, still fit that take ``each`` runs, after so many were made."""
         if self.runs is not None:
-            return made + next_batch <= self.runs
-        return self.until is not None and time.monotonic() < self.until
+            return max(min(most, (self.runs - made) // each), 0)
+        return most if self.until is not None and time.monotonic() < self.until else 0

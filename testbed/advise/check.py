@@ -43,6 +43,7 @@ class Checked:
     advised: Standing | None
     under: Sequence[Under] = ()
     contenders: Sequence[Ranked] = ()
+    lost: Sequence[str] = ()  # cases of a test plan that passed before
 
     @property
     def gain(self) -> Estimate:

@@ -69,11 +69,11 @@ class Evidence:
 
 
 def virtual(workloads: Sequence[Workload], jobs: int) -> Carry:
-    """On the virtual engine, so many at the same time."""
+    """On the virtual engine, so many at the same time; one alone in this process, so that forks have what it loads."""
     by_name = {one.name: one for one in workloads}
 
     def carry(asks: Sequence[Ask]) -> list[Found]:
-        return list(each([partial(_run, by_name[one.workload], one) for one in asks], jobs))
+        return list(each([partial(_run, by_name[one.workload], one) for one in asks], min(jobs, len(asks))))
 
     return carry
 

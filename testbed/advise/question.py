@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from testbed.advise import constraint, objective, present
 from testbed.advise.constraint import Constraint
+from testbed.advise.kept import Kept
 from testbed.advise.knob import Knob
 from testbed.advise.objective import Figures, Objective
 from testbed.advise.sonic_change import tied
@@ -30,6 +31,7 @@ class Question(BaseModel):
     objective: str = ""
     constraints: tuple[str, ...] = ()
     change: tuple[str, ...] = ()
+    keep: str = ""  # test plan, and its cases
     draws: int = Field(default=3, ge=1)  # of each workload, that candidates are chosen by
     checks: int = Field(default=9, ge=6)  # and that the one which is chosen is measured on; six give 95 %
     worth: float = Field(default=0.02, ge=0, lt=1)  # the least gain that is worth a change
@@ -44,6 +46,7 @@ class Task:
     workloads: Sequence[Workload]
     knobs: Sequence[Knob]
     constraints: Sequence[Constraint]
+    keep: Kept | None = None
 
     @property
     def search_draws(self) -> list[int]:
@@ -72,7 +75,8 @@ class Task:
             knobs = tied(switch, knobs, {place for one in found for place in one.places})
         texts = question.constraints or (constraint.USUAL,)
         names = [one.name for one in found]
-        return cls(question, found, knobs, [Constraint.read(one, names) for one in texts])
+        keep = Kept.read(question.keep) if question.keep else None
+        return cls(question, found, knobs, [Constraint.read(one, names) for one in texts], keep)
 
 
 @dataclass(frozen=True)

@@ -72,9 +72,10 @@ def search(
             study.enqueue_trial(positions, skip_if_exists=True)
     tried: list[Tried] = []
     idle = 0
-    while idle < REPEATED and budget.left(beside.evidence.runs, BATCH * len(draws) * len(beside.names)):
+    each = len(draws) * len(beside.names)
+    while idle < REPEATED and (size := budget.fits(beside.evidence.runs, each, BATCH)):
         before = beside.evidence.runs
-        trials = [study.ask(_distributions(space)) for _ in range(BATCH)]
+        trials = [study.ask(_distributions(space)) for _ in range(size)]
         standings = _batch([space.at(one.params) for one in trials], beside, draws, tried)
         for trial, one in zip(trials, standings, strict=True):
             trial.set_constraint("strained", one.standing.strained if one.standing.gains else 1.0)

@@ -45,6 +45,9 @@ def advise(  # noqa: PLR0917 - one parameter per option
             help="What may be changed; by default Kmin, Kmax and Pmax of the queues that the traffic uses.",
         ),
     ] = None,
+    keep: Annotated[
+        str, typer.Option(metavar="PLAN[:CASE,...]", help="Cases of a test plan that must stay passed: sonic-rocev2.")
+    ] = "",
     settings: Settings = None,
     budget: Annotated[str, typer.Option(metavar="TIME", help="Wall time for all of it.")] = "10 min",
     runs: Annotated[
@@ -77,14 +80,15 @@ def advise(  # noqa: PLR0917 - one parameter per option
     allowed = Budget.read(budget, runs)
     question = Question(
         traffic=tuple(traffic), switch=switch, settings=tuple(settings or ()), objective=objective,
-        constraints=tuple(constraint or ()), change=tuple(change or ()), draws=draws, checks=checks,
+        constraints=tuple(constraint or ()), change=tuple(change or ()), keep=keep, draws=draws, checks=checks,
         worth=worth / 100, seed=seed,
     )  # fmt: skip
     target = folder.prepare(out, "advice")
     folder.make_folder(target)
     task = Task.of(question, target)
-    carry = virtual(task.workloads, jobs or len(os.sched_getaffinity(0)))
-    found = advised(task, carry, allowed, lambda line: print(line, file=sys.stderr), compared=compared)
+    cores = jobs or len(os.sched_getaffinity(0))
+    carry = virtual(task.workloads, cores)
+    found = advised(task, carry, allowed, lambda line: print(line, file=sys.stderr), compared=compared, jobs=cores)
     shown = written.write(target, found)
     if format is Format.json:
         print_json(answer.as_dict(found))
