@@ -77,6 +77,7 @@ def lines(advice: Advice) -> Iterator[str]:
         why = ranked.standing.why or "; ".join(f"breaks {one}" for one in ranked.standing.broken)
         yield f"  {ranked.contender.name} instead: {percent(ranked.standing.gain)}{f'; {why}' if why else ''}"
     yield more(advice)
+    yield from advice.task.notes
 
 
 def span(gain: Estimate) -> str:
@@ -105,6 +106,7 @@ def as_dict(advice: Advice) -> dict[str, Any]:
     return {
         "verdict": advice.verdict.word,
         "reasons": list(advice.verdict.reasons),
+        "notes": list(advice.task.notes),
         "question": advice.task.question.model_dump(),
         "present": dict(advice.space.now),
         "advised": _settings(checked.advised.candidate) if checked.advised else None,

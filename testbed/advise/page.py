@@ -34,6 +34,7 @@ def render(advice: Advice, change: Change | None) -> str:
     search = [pictures.history(advice), *pictures.knobs(advice)]
     title = f"Advice for {', '.join(advice.task.names)}"
     parts = [f"<h1>{escape(title)}</h1>", f'<p class="note">{ENGINE}{escape(_about(advice))}</p>', _verdict(advice)]
+    parts += [f'<p class="note">{escape(one)}.</p>' for one in advice.task.notes]
     parts += [_knobs(advice), _figures(advice), _forest(advice)]
     if shown:
         parts += [page.HINT, _grid(shown, 0)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -62,6 +63,17 @@ class Task:
     def names(self) -> list[str]:
         """Of the workloads."""
         return [one.name for one in self.workloads]
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What a reader must know about the draws."""
+        ends = [self.search_draws[0], self.check_draws[-1]]
+        return [
+            f"all draws of {one.name} have the same flows, and only chance in starts and marking differs: what is said "
+            "holds for these flows"
+            for one in self.workloads
+            if one.same_flows(ends)
+        ]
 
     @classmethod
     def of(cls, question: Question, folder: Path) -> Task:

@@ -4,7 +4,7 @@ Optuna's tree-structured Parzen estimator: it takes constraints, ranges, lists a
 kept well; docs/advise.md has what it finds beside chance and a full grid. A batch has as many candidates whatever the
 number of cores, so that with `--runs` the answer is the same on every machine.
 
-A candidate has its first draw run first, and the others only if it comes near the best one there.
+A candidate has its first draw run first, and the others only if it comes near the best one there, also of its batch.
 """
 
 from __future__ import annotations
@@ -87,10 +87,9 @@ def search(
 
 def _batch(candidates: Sequence[Settings], beside: Beside, draws: Sequence[int], tried: Sequence[Tried]) -> list[Tried]:
     first = beside.stand(candidates, draws[:1])
-    best = max((one.standing.gains[0] for one in tried if one.draws == len(draws) and not one.standing.strained),
-               default=-math.inf)  # fmt: skip
-    best = max(best, 0.0)
-    near = [one.candidate for one in first if one.gains and one.gains[0] > best - NEAR]
+    whole = [one.standing for one in tried if one.draws == len(draws)]
+    best = max((one.gains[0] for one in (*whole, *first) if one.gains and not one.strained), default=0.0)
+    near = [one.candidate for one in first if one.gains and one.gains[0] > max(best, 0.0) - NEAR]
     rest = dict(zip(near, beside.stand(near, draws), strict=True)) if len(draws) > 1 else {}
     runs = beside.evidence.runs
     return [Tried(rest.get(one.candidate, one), len(draws) if one.candidate in rest else 1, runs) for one in first]
@@ -101,7 +100,7 @@ def _study(sampler: str, seed: int) -> optuna.Study:
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     made = (
-        optuna.samplers.TPESampler(seed=seed, multivariate=True)
+        optuna.samplers.TPESampler(seed=seed, multivariate=True, n_startup_trials=BATCH)
         if sampler == "tpe"
         else optuna.samplers.RandomSampler(seed=seed)
     )

@@ -49,6 +49,14 @@ class Workload:
             return [0]
         return sorted({classes.queue_of[dscp] for dscp in np.unique(self.present.layout.plan.tos >> 2).tolist()})
 
+    def same_flows(self, draws: Sequence[int]) -> bool:
+        """Whether the draws have the same flows, as those of a trace: then only starts and marking differ by chance."""
+        one, other = (self.resolved(draw).layout.plan for draw in (draws[0], draws[-1]))
+        columns = ("src_number", "dst_number", "size", "start")
+        return len(one) == len(other) and all(
+            np.array_equal(getattr(one, name), getattr(other, name)) for name in columns
+        )
+
     @property
     def places(self) -> list[str]:
         """Of the queues and priority groups of its switches: ``queues.3``."""
