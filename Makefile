@@ -8,7 +8,7 @@ HOSTS_PYTHON ?= $(PYTHON)
 DEGRADED := make run: the run is complete, its verdict is 'degraded'; the table says why and what to do. \
 'testbed run' itself ends with 3 then, make with 0.
 
-.PHONY: run test setup check lint types playbooks unit bench lab dist deb image wheelhouse docs findings schema clean help
+.PHONY: run test setup check lint types playbooks unit bench lab dist deb image wheelhouse docs findings schema cache clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -39,6 +39,9 @@ unit: ## the tests that need no root, without the slow ones
 
 bench: setup ## measure what docs/bench.md promises (root; ONLY="switch goodput" for a part, OTHER=FOLDER, JSON=FILE)
 	$(SUDO) $(PYTHON) -m bench $(if $(ONLY),--only $(ONLY)) $(if $(OTHER),--other $(OTHER)) $(if $(JSON),--json $(JSON))
+
+cache: ## compile all controllers and the engines' C into the cache ($$TESTBED_CACHE), so that the first run is as quick as the next
+	$(PYTHON) -m release.cache
 
 dist: setup ## dist/: the source archive, and wheels with everything compiled (MACHINES=x86_64 for one of them)
 	.venv/bin/uv pip install --quiet --python $(PYTHON) --group release

@@ -43,7 +43,7 @@ def compile_unit(unit: Unit, machine: Machine, folder: Path) -> None:
     if FOR_EBPF[1] in unit.flags:
         compile_to(target, unit.sources, (*unit.flags, SOMEWHERE))
     else:
-        flags = tuple(flag for flag in unit.flags if flag != "-g")
+        flags = tuple(flag for flag in unit.flags if not flag.startswith("-g"))
         compile_to(target, unit.sources, (*flags, "-s", SOMEWHERE), machine.compiler)
 
 

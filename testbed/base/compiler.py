@@ -9,11 +9,15 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from threading import Thread
 
+from testbed.base.kept import made_once
 from testbed.errors import TestbedError
 
 LIBRARY_FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-lm")
@@ -57,16 +61,15 @@ class Unit:
 
     def compiled(self) -> Path:
         """The file, compiled now if the source has changed. Raises TestbedError."""
-        target = self.target()
-        if not target.exists():
-            if len(self.sources) == 1:
-                compile_to(target, self.sources, self.flags)
-            else:
-                self._compile_each(target)
-        return target
+        name = self.file_name
+        target = cache_folder() / name
+        return shipped(name) or made_once(target, partial(self._compile_each, target))
 
     def _compile_each(self, target: Path) -> None:
         """On all cores, and then together."""
+        if len(self.sources) == 1:
+            compile_to(target, self.sources, self.flags)
+            return
         linking = tuple(flag for flag in self.flags if flag.startswith(LINKING))
         alone = ("-c", *(flag for flag in self.flags if flag not in linking))
         with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -78,6 +81,18 @@ class Unit:
             for one in made:
                 one.result()
             compile_to(target, objects, linking)
+
+
+def compile_ahead(units: Iterable[Unit]) -> None:
+    """Begin now, while there is something else to do: who needs one waits for the rest, and hears what is wrong."""
+
+    def compile_one(unit: Unit) -> None:
+        with suppress(TestbedError):
+            unit.compiled()
+
+    for unit in units:
+        if not unit.target().exists():
+            Thread(target=compile_one, args=(unit,)).start()
 
 
 def shipped(name: str) -> Path | None:

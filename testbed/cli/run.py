@@ -72,12 +72,13 @@ def run(  # noqa: PLR0917 - one parameter per option
     apart = ["controller.isolate=true"] if isolate else []
     settings, options = [*its, *(settings or []), *apart], changes(engine, duration, dilation, seed, until_rest)
     loaded, plugins = from_user(experiment), {"controller": controller, "tuner": tuner}
-    resolved = overridden(loaded, plugins, options, settings)
+    from testbed.runs.carrier import begin, carrier
+
+    resolved = overridden(loaded, plugins, options, settings, None if dry_run else begin)
 
     def without_others(job: str) -> Resolved:
         return overridden(loaded, plugins, options, [*settings, f"traffic.alone={job}"])
 
-    from testbed.runs.carrier import carrier
     from testbed.runs.plan import plan
 
     planned = plan(lab or carrier(resolved.experiment.engine), resolved, pcap or [], snap)

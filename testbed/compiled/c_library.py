@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from ctypes import c_char_p, c_int64, c_void_p
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from testbed.base.atomic import atomic_write
 from testbed.base.compiler import EXACT, LIBRARY_FLAGS, Unit, cache_folder, compile_to, local_includes
+from testbed.base.kept import made_once
 from testbed.compiled import c_firmware
 from testbed.compiled.c_options import COption, Option, declared
 from testbed.compiled.events import CONTROLLER, EVENTS
@@ -163,14 +164,16 @@ def flags_of(file: Path) -> tuple[str, ...]:
 
 def _compiled(unit: Unit) -> Path:
     target = unit.target()
-    if not target.exists():
+
+    def make() -> None:
         try:
             said = compile_to(target, unit.sources, unit.flags)
         except TestbedError as error:
             raise BadInput(str(error)) from None
         if said:
             log.warning("%s", said)
-    return target
+
+    return made_once(target, make)
 
 
 def _alone(file: Path) -> None:
@@ -190,7 +193,4 @@ def _kept(file: Path) -> Path:
     """A copy, named by its content: a library that is loaded already would be found again under its old name."""
     content = file.read_bytes()
     target = cache_folder() / f"controller-so-{file.stem}-{hashlib.sha256(content).hexdigest()[:16]}.so"
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(target, content, 0o755)
-    return target
+    return made_once(target, partial(atomic_write, target, content, 0o755))

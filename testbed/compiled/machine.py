@@ -13,7 +13,7 @@ import platform
 import re
 import tempfile
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -23,6 +23,7 @@ import numpy as np
 
 from testbed.base.compiler import cache_folder, compile_to, shipped
 from testbed.base.extras import how_to_get
+from testbed.base.kept import made_once
 from testbed.compiled.events import CREDITS
 from testbed.compiled.layout import ACK, ARRIVAL, ARRIVED, HOP, PATH, RECEIVER, told_by
 from testbed.compiled.source import POWER, WHOLE, CannotCompile, Translation
@@ -64,12 +65,14 @@ def library(translation: Translation, layout: np.dtype[Any]) -> Path | None:
         _warn(translation.form.__name__)
         return None
     target = cache_folder() / _name(translation, layout, _compiler())
-    if not target.exists():
-        with tempfile.NamedTemporaryFile(suffix=".o") as file:
-            file.write(emitted(translation, layout, _this_machine()))
-            file.flush()
-            _link(translation, target, Path(file.name))
-    return target
+    return made_once(target, partial(_compile, translation, layout, target))
+
+
+def _compile(translation: Translation, layout: np.dtype[Any], target: Path) -> None:
+    with tempfile.NamedTemporaryFile(suffix=".o") as file:
+        file.write(emitted(translation, layout, _this_machine()))
+        file.flush()
+        _link(translation, target, Path(file.name))
 
 
 @cache

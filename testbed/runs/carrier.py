@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from testbed.engines.engine import Engine
+    from testbed.experiment.model import Experiment
     from testbed.results.record import EngineName
+
+
+def begin(experiment: Experiment) -> None:
+    """What its engine can do while plugins are loaded and tried."""
+    if experiment.simulates_packets:
+        from testbed.engines.virtual.engine import compile_beside
+
+        compile_beside(experiment)
 
 
 def carrier(name: EngineName) -> Engine:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from testbed.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from testbed.experiment.load import Loaded
+    from testbed.experiment.model import Experiment
     from testbed.experiment.resolved import Resolved
 
 MANIFEST = "manifest.json"  # as `testbed.results.folder` has it, which takes long to import
@@ -43,10 +44,14 @@ def from_user(experiment: str) -> Loaded:
 
 
 def overridden(
-    loaded: Loaded, plugins: Mapping[str, str], options: Mapping[str, str], settings: Sequence[str] | None
+    loaded: Loaded,
+    plugins: Mapping[str, str],
+    options: Mapping[str, str],
+    settings: Sequence[str] | None,
+    begin: Callable[[Experiment], None] | None = None,
 ) -> Resolved:
     """Checked once all is changed. ``--set`` comes after plugins, so that it can add to ``--controller``; ``options``
-    (``{"time.duration": "10 ms"}`` is ``--duration "10 ms"``) win over it.
+    (``{"time.duration": "10 ms"}`` is ``--duration "10 ms"``) win over it. ``begin`` is told before plugins are loaded.
     """
     from testbed.experiment.load import resolve
 
@@ -57,4 +62,6 @@ def overridden(
     for key, value in options.items():
         if value:
             loaded = loaded.option(key, value, f"--{key.rpartition('.')[2].replace('_', '-')}")
+    if begin:
+        begin(loaded.experiment)
     return resolve(loaded)

@@ -11,13 +11,14 @@ from testbed.compiled.flows import FOLDER as COMPILED
 from testbed.dataplane.build import BOLT, CLASSES, ONE_PATH, POOL
 from testbed.dataplane.build import MANY_PATHS as SEVERAL
 from testbed.dataplane.build import SOURCE as DATAPLANE
+from testbed.experiment.model import Experiment
 from testbed.experiment.resolved import Resolved
 from testbed.live.samples import SOURCE as SAMPLES
 
 SOURCE = Path(__file__).parent
 INCLUDE = SOURCE / "include"
 FLAGS = (
-    "-O3", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-lm",
+    "-O3", "-g1", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-lm",
     "-fno-strict-aliasing",  # programs look at packets as structs
     "-fno-semantic-interposition",  # nobody replaces a function of it
     EXACT,
@@ -53,8 +54,11 @@ WORLDS = (WORLD, BOLT_WORLD, MANY_PATHS, CLASSES_WORLD, CLASSES_MANY_PATHS)
 
 def unit_of(resolved: Resolved) -> Unit:
     """What an experiment runs in."""
-    if resolved.experiment.rack.switch.tables:
-        return CLASSES_MANY_PATHS if resolved.experiment.routing.many_paths else CLASSES_WORLD
-    if resolved.experiment.routing.many_paths:
-        return MANY_PATHS
-    return BOLT_WORLD if resolved.src_threshold else WORLD
+    return BOLT_WORLD if resolved.src_threshold else usual_unit(resolved.experiment)
+
+
+def usual_unit(experiment: Experiment) -> Unit:
+    """The same, if its controllers ask for no notices of switches."""
+    if experiment.rack.switch.tables:
+        return CLASSES_MANY_PATHS if experiment.routing.many_paths else CLASSES_WORLD
+    return MANY_PATHS if experiment.routing.many_paths else WORLD

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from testbed.base.compiler import compile_ahead
 from testbed.base.shared import Shared
 from testbed.base.watchdog import PATIENCE
 from testbed.capture.files import Capture
@@ -12,16 +13,22 @@ from testbed.controller import CompiledController
 from testbed.dataplane.port_reader import READER
 from testbed.engines.engine import Prepared, Stoppable
 from testbed.engines.messages import observe
-from testbed.engines.virtual.build import unit_of
+from testbed.engines.virtual.build import unit_of, usual_unit
 from testbed.engines.virtual.lossless import ingress_sizes
 from testbed.engines.virtual.process import WatchedProcess
 from testbed.errors import BadInput
+from testbed.experiment.model import Experiment
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
 from testbed.live.samples import SAMPLES
 from testbed.results import arrow
 from testbed.results.record import EngineName, RunRecord
 from testbed.units import show_time
+
+
+def compile_beside(experiment: Experiment) -> None:
+    """In the background what it will need, while its plugins are compiled."""
+    compile_ahead((usual_unit(experiment), READER, SAMPLES))
 
 
 class VirtualEngine:
