@@ -7,6 +7,7 @@ import errno
 import os
 import select
 import signal
+import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ MCL_CURRENT = 1
 MS_BIND = 0x1000
 MS_REC = 0x4000
 MS_PRIVATE = 1 << 18
+CLOCK_MONOTONIC_COARSE = 6  # time.h
 PR_SET_PDEATHSIG = 1
 PR_SET_TIMERSLACK = 29
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
@@ -133,6 +135,11 @@ class Lifeline:
         if wait_readable([self._child], 0):  # it was gone before we asked
             os._exit(1)
         os.close(self._child)
+
+
+def tick() -> float:
+    """Seconds between two ticks of the kernel's clock."""
+    return time.clock_getres(CLOCK_MONOTONIC_COARSE)
 
 
 def core_mask(cores: Collection[int]) -> str:

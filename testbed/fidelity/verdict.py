@@ -18,6 +18,8 @@ from testbed.results.verdict import ENDED_EARLY, Reason, Verdict
 
 LAG_LIMIT = 0.25  # base RTTs that packets or feedback may wait; `testbed.engines.kernel.speed` plans with it
 
+STALL_LIMIT = 2.0  # base RTTs that a sleep may end late, once; as well
+
 # The keys of `RunRecord.counters` that are judged; others are only reported.
 RING_OVERFLOW = "ring_overflow"  # feedback records that found the ring buffer full
 DROPS_OUTSIDE_MODEL = "drops_outside_model"  # packets lost in a qdisc, a socket or a device
@@ -170,7 +172,7 @@ LIMITS: tuple[Limit, ...] = (
     Limit(
         "agent stall",
         _longest_stall,
-        2.0,
+        STALL_LIMIT,
         "a sleep that ends two RTTs late has missed two rounds of control: bursts and silence that no algorithm chose",
         lambda _measured, _limit: "something else took its core: run it again on a quiet machine, or raise --dilation",
         lambda value: f"{value:.1f} base RTTs",

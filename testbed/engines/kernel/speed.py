@@ -4,7 +4,7 @@
 sandbox like any run: the same agents, sockets, NIC and port programs, acknowledgements included. Its load is adjusted
 until the busiest core is about half busy, since costs per packet differ at rest and under overload (batches).
 
-`Needs` are two lower bounds for the dilation ``d``, and the larger one, rounded up to two digits, is suggested:
+`Needs` are three lower bounds for the dilation ``d``, and the largest, rounded up to two digits, is suggested:
 
 packets  The experiment's links make ``streams * rate / (8 * wire_size) / d`` packets per wall second, where a stream is
          a sender or a receiver, whichever are fewer (random traffic: as many as its load fills). They may take `SHARE`
@@ -17,6 +17,10 @@ packets  The experiment's links make ``streams * rate / (8 * wire_size) / d`` pa
 lag      A packet or a feedback waits up to the shortest sleep of an agent, plus as much as that sleep ends late (p99).
          Both are wall time, so ``(SHORTEST_SLEEP + late_p99) / d`` may be half of the verdict's `LAG_LIMIT` base RTTs:
          the other half is for the work that is done before the packet.
+stall    Now and then a sleep ends a tick of the kernel's clock late and more, whatever the load: a process that is in a
+         system call keeps its core (PREEMPT_NONE). On an idle machine with ticks of 4 ms the latest packets of ten runs
+         with HPCC were 2.0 to 5.9 ms late; a second does not show that. So the verdict's `STALL_LIMIT` is to be as long
+         as `TICKS`.
 
 The result must stay within what the links can be shaped to (`Experiment.dilation_limits`).
 """
@@ -29,6 +33,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from testbed.agent.build import compile_all
+from testbed.base import linux
 from testbed.clock import SHORTEST_SLEEP
 from testbed.engines.kernel import doctor, features
 from testbed.engines.kernel.choices import use_netem
@@ -40,11 +45,12 @@ from testbed.experiment.model import Experiment, TimeSpan
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.settings import Star
 from testbed.experiment.traffic.incast import Incast
-from testbed.fidelity.verdict import LAG_LIMIT
+from testbed.fidelity.verdict import LAG_LIMIT, STALL_LIMIT
 from testbed.live.observers import Observer
 
 SHARE = 0.23  # of the busiest core's time that an experiment's packets may take
 LAG_SHARE = 0.5  # of the verdict's limit for lags that sleeping may take
+TICKS = 1.5  # that a sleep may end late
 
 SENDERS = 8  # of the rack that is measured
 SECONDS = 1.2  # wall, per measurement: two windows of `Processors`
@@ -65,6 +71,7 @@ class Speed:
     busy: float  # share of its time that the busiest core was
     late_p50: float  # s, how late sleeps ended under that load
     late_p99: float
+    tick: float  # s, of the kernel's clock
 
     def __str__(self) -> str:
         return (
@@ -104,8 +111,9 @@ class Needs:
         """The smallest at which the experiment should be clean, rounded up. Raises TestbedError if there is none."""
         by_packets = self.packets_per_second / (SHARE * speed.packets_per_second)
         by_lag = (SHORTEST_SLEEP + speed.late_p99) / (LAG_SHARE * LAG_LIMIT * self.base_rtt)
+        by_stall = TICKS * speed.tick / (STALL_LIMIT * self.base_rtt)
         low, high = self.limits
-        wanted = two_digits(max(by_packets, by_lag, low))
+        wanted = two_digits(max(by_packets, by_lag, by_stall, low))
         if wanted > high:
             raise TestbedError(
                 f"time.dilation: auto would be {wanted:g} on this machine ({speed}), but these links can be shaped up "
@@ -208,7 +216,8 @@ def _measure(resolved: Resolved, dilation: float) -> Speed:
     per_second = packets / record.wall_seconds
     busy = max(1.0 - record.late.cpu_idle_mean, 0.01)  # of the time that these packets took: controllers slow down
     late = record.late.timer_lag.histogram
-    return Speed(per_second / busy, per_second, busy, late.quantile(0.5) * dilation, late.quantile(0.99) * dilation)
+    late_p50, late_p99 = late.quantile(0.5) * dilation, late.quantile(0.99) * dilation
+    return Speed(per_second / busy, per_second, busy, late_p50, late_p99, linux.tick())
 
 
 def _small(experiment: Experiment, dilation: float) -> Experiment:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,9 @@ from tests.support.runs import UNCALIBRATED, run
 from tests.support.synthetic_runs import lag
 from tests.support.synthetic_runs import run as run_of
 
-QUICK = Speed(packets_per_second=1e6, measured_packets_per_second=5e5, busy=0.5, late_p50=0.0, late_p99=0.0)
-SHARP = Speed(packets_per_second=20_000, measured_packets_per_second=10_000, busy=0.5, late_p50=10e-6, late_p99=25e-6)
-LATE = Speed(packets_per_second=1e6, measured_packets_per_second=5e5, busy=0.5, late_p50=1e-4, late_p99=924e-6)
+QUICK = Speed(1e6, measured_packets_per_second=5e5, busy=0.5, late_p50=0.0, late_p99=0.0, tick=0.0)
+SHARP = Speed(20_000, measured_packets_per_second=10_000, busy=0.5, late_p50=10e-6, late_p99=25e-6, tick=1e-3)
+LATE = Speed(1e6, measured_packets_per_second=5e5, busy=0.5, late_p50=1e-4, late_p99=924e-6, tick=1e-3)
 
 
 def auto(*settings: str) -> Resolved:
@@ -57,6 +58,12 @@ def test_lag_may_be_an_eighth_of_a_round_trip() -> None:
     """100 us of sleep and 924 us too much are 1,024 us; 1 / 8 of 8.18 us is 1.023 us: 1,001, rounded up."""
     assert Needs.of(auto()).dilation(LATE) == 1100
     assert Needs.of(auto("rack.link.delay=20 us")).dilation(LATE) == pytest.approx(110)  # 80 us: a tenth, about
+
+
+def test_a_sleep_may_end_a_tick_and_a_half_late() -> None:
+    """1.5 ticks of 4 ms are two round trips of 8.18 us: 366, rounded up; a kernel with ticks of 1 ms has a fourth."""
+    assert Needs.of(auto()).dilation(replace(QUICK, tick=4e-3)) == 370
+    assert Needs.of(auto("rack.link.delay=10 us")).dilation(replace(QUICK, tick=4e-3)) == pytest.approx(75, abs=1)
 
 
 def test_a_faster_link_needs_more() -> None:
@@ -120,7 +127,7 @@ def test_a_load_that_says_little_is_changed(monkeypatch: pytest.MonkeyPatch, bus
 
     def once(_resolved: Resolved, dilation: float) -> Speed:
         tried.append(dilation)
-        return Speed(20_000, 20_000 * busy, busy, 0.0, 0.0)
+        return Speed(20_000, 20_000 * busy, busy, 0.0, 0.0, 0.0)
 
     monkeypatch.setattr(speed, "_measure", once)
     monkeypatch.setattr(speed, "compile_all", lambda: None)
