@@ -1,8 +1,9 @@
 """Fill the tables of docs/findings/*.md from the runs that are kept in docs/findings/results: ``make findings``.
 
 A page is written by hand but for its tables. From ``<!-- adpg-table-2 -->`` to the next ``<!-- end -->`` stands the
-comparison of that name, of results/adpg-table-2.csv; from ``<!-- adpg-table-2 kernel -->`` on its cells in the kernel's
-rack, of results/kernel/adpg-table-2.csv, beside the others. With ``FROM=FOLDER``, where `testbed reproduce all --engine
+comparison of that name, of results/adpg-table-2.csv; one of more than `MOST_ROWS` as a picture, with its figures in
+tables/adpg-table-2.csv. From ``<!-- adpg-table-2 kernel -->`` on stand its cells in the kernel's rack, of
+results/kernel/adpg-table-2.csv, beside the others. With ``FROM=FOLDER``, where `testbed reproduce all --engine
 virtual --out FOLDER` left its runs, each of them replaces the one that was kept.
 """
 
@@ -12,6 +13,8 @@ import math
 import re
 import sys
 from pathlib import Path
+
+from finding_plot import draw
 
 from testbed.results.compare.median import coverage, rank
 from testbed.results.papers import comparison as published
@@ -27,6 +30,7 @@ from testbed.runs.reproduce.measure import collect
 PAGES = Path(__file__).resolve().parents[1] / "docs/findings"
 BLOCK = re.compile(r"(<!-- ([\w-]+)( kernel)? -->\n).*?(<!-- end -->)", re.DOTALL)
 ENGINE = "virtual"
+MOST_ROWS = 20  # that anybody reads
 
 
 def keep(runs: Path, results: Path) -> None:
@@ -50,10 +54,43 @@ def filled(page: str, results: Path) -> str:
         if found[3]:
             told = _rack(_figures(comparison, results / f"kernel/{found[2]}.csv"), virtual)
         else:
-            told = f"{table.tables(virtual)}\n\n{_said(found[2], virtual.measured)}"
+            told = f"{_told(found[2], virtual, results.parent / 'tables')}\n\n{_said(found[2], virtual.measured)}"
         return f"{found[1]}\n{told}\n\n{found[4]}"
 
     return BLOCK.sub(block, page)
+
+
+def _told(name: str, figures: Figures, tables: Path) -> str:
+    """The table; a long one as a picture, with its figures in a file beside it."""
+    told = table.tables(figures)
+    if sum(line.startswith("|") for line in told.splitlines()) <= MOST_ROWS:
+        return told
+    tables.mkdir(exist_ok=True)
+    (tables / f"{name}.csv").write_text(_csv(figures), encoding="utf-8")
+    draw(figures, tables / f"{name}.svg")
+    derived = table.orders(figures)
+    return (
+        f"![{figures.comparison.title}](tables/{name}.svg)\n\nFilled: here, with intervals; hollow: as printed. "
+        f"[All figures](tables/{name}.csv)." + (f"\n\n{derived.markdown()}" if derived else "")
+    )
+
+
+def _csv(figures: Figures) -> str:
+    lines = ["column,row,figure,here,low,high,printed,word,degraded"]
+    for column in figures.comparison.columns:
+        for row in figures.comparison.rows:
+            for name, metric in figures.comparison.metrics.items():
+                pair = figures.pair(row, column, name)
+                known = pair.ours and not math.isnan(pair.ours.median)
+                here = (
+                    [f"{one:.{metric.digits}f}" for one in (pair.ours.median, pair.ours.low, pair.ours.high)]
+                    if (pair.ours and known)
+                    else [""] * 3
+                )
+                if known or pair.printed is not None:
+                    cells = [column, row, metric.heading, *here, _printed(pair), pair.word, "yes" * pair.degraded]
+                    lines.append(",".join(f'"{cell}"' if "," in cell else cell for cell in cells))
+    return "\n".join([*lines, ""])
 
 
 def _figures(comparison: Comparison, file: Path) -> Figures:

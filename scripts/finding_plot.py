@@ -1,0 +1,67 @@
+"""A published table that is too long to be read, as a picture: a panel per figure, a line per contender."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from testbed.results.papers.comparison import Metric
+from testbed.results.papers.figures import Figures
+
+ACROSS = 3  # panels in a row
+PANEL = (3.3, 2.2)  # inches
+LEGEND = 0.5  # inches
+SETTINGS = {
+    "svg.fonttype": "none", "svg.hashsalt": "testbed", "font.size": 8, "axes.linewidth": 0.6, "legend.fontsize": 8,
+    "axes.spines.top": False, "axes.spines.right": False,
+}  # fmt: skip
+
+
+def draw(figures: Figures, file: Path) -> None:
+    """Medians with their intervals, filled; what the paper printed, hollow."""
+    metrics = list(figures.comparison.metrics.items())
+    across = min(ACROSS, len(metrics))
+    down = math.ceil(len(metrics) / across)
+    with mpl.rc_context(SETTINGS):  # type: ignore[arg-type]
+        drawn = Figure((across * PANEL[0], down * PANEL[1] + LEGEND), layout="constrained")
+        panels = list(drawn.subplots(down, across, squeeze=False).flat)
+        for axes, (name, metric) in zip(panels, metrics, strict=False):
+            _panel(axes, figures, name, metric)
+        for axes in panels[len(metrics) :]:
+            axes.axis("off")
+        rows = list(figures.comparison.rows)
+        legend = [Line2D([], [], color=_colour(at), marker="o", ms=4, label=row) for at, row in enumerate(rows)]
+        legend.append(Line2D([], [], color="0.3", marker="o", ms=6, mfc="none", ls="", label="printed"))
+        drawn.legend(handles=legend, loc="outside lower center", frameon=False, ncols=5)
+        drawn.savefig(file, metadata={"Date": None, "Title": figures.comparison.title})
+
+
+def _panel(axes: Axes, figures: Figures, name: str, metric: Metric) -> None:
+    columns = figures.comparison.columns
+    summed = [bool(one.best_of) for one in columns.values()]
+    for at, row in enumerate(figures.comparison.rows):
+        pairs = [figures.pair(row, column, name) for column in columns]
+        ours = [(x, pair.ours) for x, pair in enumerate(pairs) if pair.ours and math.isfinite(pair.ours.median)]
+        x = [place + 0.04 * (at - len(figures.comparison.rows) / 2) for place, _ in ours]
+        axes.plot(x, [one.median for _, one in ours], "o", color=_colour(at), ms=2.5)
+        own = [(place, one.median) for place, (among, one) in zip(x, ours, strict=True) if not summed[among]]
+        axes.plot([place for place, _ in own], [median for _, median in own], color=_colour(at), lw=0.8)
+        held = [(place, one) for place, (_, one) in zip(x, ours, strict=True) if one.has_interval]
+        axes.vlines(
+            [place for place, _ in held], [one.low for _, one in held], [one.high for _, one in held],
+            color=_colour(at), lw=0.7, alpha=0.6,
+        )  # fmt: skip
+        printed = [(x, pair.printed) for x, pair in enumerate(pairs) if isinstance(pair.printed, float | int)]
+        axes.plot([x for x, _ in printed], [y for _, y in printed], "o", color=_colour(at), ms=6, mfc="none", mew=0.8)
+    axes.set_title(metric.heading, fontsize=8, loc="left")
+    axes.set_xticks(range(len(columns)), [one.label for one in columns.values()], rotation=35, ha="right", fontsize=7)
+    axes.grid(axis="y", lw=0.3)
+
+
+def _colour(at: int) -> str:
+    return f"C{at % 10}"
