@@ -24,7 +24,7 @@ from testbed.sdk import made_up
 
 Answer = tuple[bool | None, str]
 DRIVER = Path(__file__).with_name("driver.c")
-TOLD, COUNTED = 100_000, 1_000
+TOLD, FUZZED, COUNTED = 100_000, 1_000_000, 1_000
 STRICT = ("-std=c99", "-Wall", "-Wextra", EXACT, f"-I{FOLDER}")
 SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", *SANITIZERS)
 FOUND = ("runtime error:", "ERROR: AddressSanitizer")
@@ -37,6 +37,7 @@ def questions(native: Native, config: PluginConfig) -> list[tuple[str, Callable[
     return [
         ("compiles without warnings", lambda: _warnings(native)),
         ("sanitizers find nothing", lambda: sanitized(native, config)),
+        ("extremes do no harm", lambda: fuzzed(native, config)),
         ("instructions per event", lambda: _steps(native, config)),
     ]
 
@@ -52,23 +53,41 @@ def _warnings(native: Native) -> Answer:
 
 def sanitized(native: Native, config: PluginConfig) -> Answer:
     """Whether a controller does nothing that C does not define, in made-up events."""
+    done = _with_sanitizers(native, config, TOLD)
+    if not isinstance(done, subprocess.CompletedProcess):
+        return done
+    if done.returncode == IMPOSSIBLE:
+        number, event, rate, window, timer = done.stdout.split()
+        decided = f"set rate {rate} bit/s, window {window} bytes and timer {timer} s"
+        return False, f"{EVENTS[int(event)]}, event {number} of {TOLD:,}, extremes among them, {decided}"
+    return True, f"{TOLD:,} made-up events, extremes among them: no bad address, no overflow, no undefined behaviour"
+
+
+def fuzzed(native: Native, config: PluginConfig) -> Answer:
+    """The same where every field may be an extreme; what is decided about such events does not matter."""
+    done = _with_sanitizers(native, config, 0, "fuzz", str(FUZZED))
+    if not isinstance(done, subprocess.CompletedProcess):
+        return done
+    return True, f"{FUZZED:,} events with extremes in every field: no bad address, no overflow, no undefined behaviour"
+
+
+def _with_sanitizers(
+    native: Native, config: PluginConfig, count: int, *arguments: str
+) -> Answer | subprocess.CompletedProcess[str]:
+    """The driver that has ended well, or the answer."""
     if not sources(native.file):
         return None, NO_SOURCE
     if not (command := can_sanitize()):
         return None, "no compiler here has the sanitizers; run: apt install gcc"
-    done = _run(native, config, TOLD, SANITIZED, command=command)
+    done = _run(native, config, count, SANITIZED, *arguments, command=command)
     said = done.stderr.splitlines()
     if found := next((line.strip() for line in said if any(kind in line for kind in FOUND)), ""):
         names = [f"/{file.name}:" for file in sources(native.file)]
         place = next((line.split()[-1] for line in said if any(name in line for name in names)), "")
         return False, found if place in found else f"{found}, {place}"
-    if done.returncode == IMPOSSIBLE:
-        number, event, rate, window, timer = done.stdout.split()
-        decided = f"set rate {rate} bit/s, window {window} bytes and timer {timer} s"
-        return False, f"{EVENTS[int(event)]}, event {number} of {TOLD:,}, extremes among them, {decided}"
-    if done.returncode:
+    if done.returncode not in {0, IMPOSSIBLE}:
         return False, f"it ended with status {done.returncode}: {done.stderr.strip() or 'no message'}"
-    return True, f"{TOLD:,} made-up events, extremes among them: no bad address, no overflow, no undefined behaviour"
+    return done
 
 
 def _steps(native: Native, config: PluginConfig) -> Answer:

@@ -3,6 +3,7 @@
  * Tells a controller in C, which is linked with it, what it reads from its standard input (c_code.py).
  *
  *	driver        all events; the first decision that cannot be ends it with status 3
+ *	driver fuzz N N events of its own, whose every field is as often an extreme as not; what is decided does not matter
  *	driver steps  counts instructions, one by one (ptrace); prints, per kind of event, the most
  */
 #include <math.h>
@@ -101,6 +102,70 @@ static int tell_all(void)
 	return 0;
 }
 
+static uint64_t drawn(void) /* xorshift64 */
+{
+	static uint64_t state = 88172645463325252ull;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+static double number(double usual)
+{
+	static const double extremes[] = {0, 1e-12, 1e-9, 1, 100, 1e6, 1e9, 1e12, 1e15, 1e300};
+
+	return drawn() % 2 ? usual * (double)(drawn() % 1000) / 100 : extremes[drawn() % (sizeof(extremes) / sizeof(*extremes))];
+}
+
+static int64_t whole(int64_t usual)
+{
+	static const int64_t extremes[] = {0, 1, 2, (int64_t)1 << 16, (int64_t)1 << 31, (int64_t)1 << 40, (int64_t)1 << 52};
+
+	return drawn() % 2 ? (int64_t)(drawn() % (uint64_t)usual) : extremes[drawn() % (sizeof(extremes) / sizeof(*extremes))];
+}
+
+static void make_up(struct told *t, double now)
+{
+	struct cc_ack *ack = &t->ack;
+
+	t->flow = (int64_t)(drawn() % (uint64_t)head.flows);
+	t->event = drawn() % 500 ? 1 + (int64_t)(drawn() % (EVENTS - 1)) : CC_ON_START;
+	t->number = 1 + whole(8);
+	t->now = ack->now = now;
+	ack->packets = whole(8);
+	ack->bytes = whole(8000);
+	ack->seq = whole(100000);
+	ack->next_seq = whole(100000);
+	ack->inflight = whole(100000);
+	ack->rtt = number(1e-5) + 1e-12;
+	ack->ce_packets = ack->packets ? whole(8) % (ack->packets + 1) : 0;
+	ack->inc_packets = ack->packets ? whole(8) % (ack->packets + 1) : 0;
+	ack->hop_count = (int64_t)(drawn() % (CC_MOST_HOPS + 1));
+	for (int i = 0; i < CC_MOST_HOPS; i++)
+		ack->hops[i] = (struct cc_hop){whole(100), number(now), number(1e9), number(1e4), number(1e11) + 1};
+}
+
+static int fuzz(long count)
+{
+	static struct told t[1];
+	double now = 0;
+
+	for (int64_t f = 0; f < head.flows; f++)
+		start(f);
+	for (long i = 0; i < count; i++) {
+		now += drawn() % 10000 ? 1e-7 * (double)(drawn() % 100) : number(1);
+		if (now > 1e9) /* s: a run is shorter */
+			now = 0;
+		make_up(t, now);
+		if (t->event == CC_ON_START || !i)
+			start(t->flow);
+		tell(cc_library.decide, t);
+	}
+	return 0;
+}
+
 static void mark(void)
 {
 	syscall(SYS_tgkill, getpid(), getpid(), SIGUSR1);
@@ -192,5 +257,7 @@ int main(int arguments, char **argument)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a callback may never return, and whoever waits for it gives up */
 	prepare();
+	if (arguments > 2 && !strcmp(argument[1], "fuzz"))
+		return fuzz(atol(argument[2]));
 	return arguments > 1 && !strcmp(argument[1], "steps") ? count() : tell_all();
 }

@@ -68,3 +68,14 @@ def test_instructions_are_counted(tmp_path: Path) -> None:
     counts = [int(why.split("on_ack ")[1].split(",")[0]) for _, why in (few, many)]
     assert 300 <= counts[1] - counts[0] <= 1500  # a turn is 3 to 15 instructions
     assert counts[0] < 300
+
+
+@pytest.mark.skipif(not can_sanitize(), reason="no compiler here has the sanitizers")
+def test_a_million_extremes_find_what_usual_events_do_not(tmp_path: Path) -> None:
+    """Such as packets whose number no run would reach."""
+    hidden = "flow->count[1] = (int32_t)(ack->bytes / ack->packets) * 3;"
+    passed, why = asked(tmp_path, hidden, "extremes do no harm")
+    assert not passed
+    assert "runtime error: " in why
+    passed, why = asked(tmp_path, "flow->count[1] = (int32_t)(ack->seq & 1023) * 3;", "extremes do no harm")
+    assert passed, why

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from testbed.sdk.conformance import c_code
 from testbed.sdk.export.c.compare import COUNT, brought, compared, exported
 from testbed.sdk.export.c.functions import snake
 from testbed.sdk.export.job import from_python
+from testbed.sdk.export.stack import stack_use
 from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
 
 C = "c"
@@ -54,17 +54,22 @@ def export(plugin: Plugin, config: PluginConfig, context: JobContext) -> Result:
     context.report(JobProgress(3, 4, "with the sanitizers"))
     flows = brought(made)
     assert flows.native
-    fine, said = c_code.sanitized(replace(flows.native, file=context.out / name), flows.config)
+    native = replace(flows.native, file=context.out / name)
+    fine, said = c_code.sanitized(native, flows.config)
     if fine is False:
         problems.append(said)
+    harmless, fuzzed = c_code.fuzzed(native, flows.config)
+    if harmless is False:
+        problems.append(fuzzed)
     raised = f"; {found.raised:,} in which Python raises an exception are not compared" if found.raised else ""
     state = flows.records.dtype.itemsize
     checks = {
         "compiled": f"by {' and '.join(compilers)}, -Wall -Wextra -Wconversion -Werror",
         "compared": f"{COUNT:,} made-up events, extremes among them: decisions equal to the bit{raised}",
         "sanitizers": said,
+        "extremes": fuzzed,
         "state": f"{state} bytes per flow, path included",
-        "stack": _stack(context.out / name),
+        "stack": f"{stack_use([context.out / name], STRICT)}, without libm's",
     }
     text = Template(README.read_text(encoding="utf-8"))
     rows = "\n".join(f"| {key} | {value} |" for key, value in checks.items())
@@ -84,14 +89,3 @@ def _strict(file: Path, compiler: str) -> str:
         except TestbedError as error:
             return str(error)
     return ""
-
-
-def _stack(file: Path) -> str:
-    """All its functions' frames together, which no chain of calls exceeds: none calls itself."""
-    if not shutil.which("gcc"):
-        return "not measured: there is no gcc"
-    with tempfile.TemporaryDirectory() as folder:
-        command = ["gcc", *STRICT, "-fstack-usage", str(file), "-o", str(Path(folder) / "one.o")]
-        subprocess.run(command, check=True, capture_output=True)
-        rows = [line.split("\t") for line in (Path(folder) / "one.su").read_text().splitlines()]
-    return f"at most {sum(int(row[1]) for row in rows)} bytes, all functions together (gcc -O2), without libm's"

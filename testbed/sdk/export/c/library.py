@@ -8,8 +8,9 @@ HELPERS = {
     "min_whole": "static int64_t min_whole(int64_t a, int64_t b)\n{\n\treturn b < a ? b : a;\n}",
     "max_whole": "static int64_t max_whole(int64_t a, int64_t b)\n{\n\treturn b > a ? b : a;\n}",
     "to_whole": (
-        "/* Without a fraction; INT64_MIN for what does not fit. */\nstatic int64_t to_whole(double x)\n{\n"
-        "\treturn x >= -9223372036854775808.0 && x < 9223372036854775808.0 ? (int64_t)x : INT64_MIN;\n}"
+        "/* Without a fraction, and within 2^49, so that a product with a packet's size fits; 0 for nan. */\n"
+        "static int64_t to_whole(double x)\n{\n\tconst double most = 562949953421312.0;\n\n"
+        "\tif (isnan(x))\n\t\treturn 0;\n\treturn (int64_t)(x < -most ? -most : x > most ? most : x);\n}"
     ),
     "floor_div": (
         "/* a / b, rounded down; 0 for b = 0. */\nstatic int64_t floor_div(int64_t a, int64_t b)\n{\n"

@@ -12,10 +12,11 @@ from testbed.plugin import PluginConfig
 from testbed.registry import Plugin
 from testbed.sdk.export.c.functions import snake
 from testbed.sdk.export.card.check import compared
-from testbed.sdk.export.card.source import CardSource, source
+from testbed.sdk.export.card.source import WORDS, CardSource, source
 from testbed.sdk.export.job import DOCA_PCC, CardConfig, from_python, of_a_probe, write
 from testbed.sdk.export.numbers import LINE_RATE
 from testbed.sdk.export.program import REALS, Parameter, Program
+from testbed.sdk.export.stack import stack_use
 from testbed.sdk.jobs import Job, JobContext, Result
 
 NOTES = """\
@@ -50,8 +51,16 @@ def of(name: str) -> Plugin:
         controller = like(plugin, given)
         made = source(plugin, controller)
         result = write(program(plugin, given, made), context)
-        found = compared(context.out / "device", made, plugin, lambda: like(plugin, given))
-        return Result([*result.lines, found.text], {**result.data, **found.data}, result.refused or found.wrong)
+        device = context.out / "device"
+        found = compared(device, made, plugin, lambda: like(plugin, given))
+        words = (
+            f"{1 + max((one.word for one in made.places), default=-1)} of {WORDS[made.probes]} words of a flow's own"
+        )
+        own = [one for one in sorted(device.glob("*.c")) if one.name != "program.c"]
+        stack = stack_use(own, ("-std=c99", "-O2", "-ffreestanding", f"-I{device}"))
+        lines = [*result.lines, found.text, f"state: {words}", f"stack: {stack}"]
+        data = {**result.data, **found.data, "state": words, "stack": stack}
+        return Result(lines, data, result.refused or found.wrong)
 
     job = Job(f"{plugin.name} as a program for a NIC, written from its Python.", config, run, form.presets)
     return Plugin("export", plugin.name, job, plugin.origin, plugin.file)

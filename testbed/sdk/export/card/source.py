@@ -38,6 +38,11 @@ GIVEN: dict[str, tuple[Term | Thing, ...]] = {
     "on_timer": (Term("now", "double"),), "on_sent": (Term("now", "double"), Term("bytes", "int64_t")),
     "on_ack": (Thing("ack", "ack"),), "on_start": (Term("now", "double"),),
 }  # fmt: skip
+ACK = (
+    "struct cc_hop {\n\tint32_t node;\n\tuint32_t ts, tx_bytes; /* counters, ns and bytes */\n\treal queue;\n};\n\n"
+    "struct cc_ack {\n\treal now, rtt;\n\tint32_t packets, bytes, seq, next_seq, ce_packets, hop_count;\n"
+    "\tstruct cc_hop hops[1];\n};"
+)
 READERS = {
     "nano": "static real nano(uint32_t word, int32_t bits)\n{\n\treturn real_mul(real_scaled(word, bits), NANO);\n}",
     "mega": "static real mega(uint32_t word, int32_t bits)\n{\n\treturn real_mul(real_scaled(word, bits), MILLION);\n}",
@@ -95,7 +100,12 @@ def source(plugin: Plugin, controller: CompiledController) -> CardSource:
         )
     functions = [one.text for one in whole.needed(list(told.values()))]
     body = [*functions, *_own(whole, places, told, probes)]
-    parts = [_head(plugin, controller), '#include "controller.h"\n#include "real.h"', *_declared(whole, body), *body]
+    parts = [
+        _head(plugin, controller),
+        '#include "controller.h"\n#include "real.h"',
+        *_declared(whole, body, probes),
+        *body,
+    ]
     parameters = tuple(_numbered(whole))
     return CardSource("\n\n".join(parts) + "\n", parameters, places, dict(known.origins), probes, telemetry)
 
@@ -136,7 +146,7 @@ def _head(plugin: Plugin, controller: CompiledController) -> str:
     return f"/* SPDX-License-Identifier: Apache-2.0 */\n/*\n{text}\n */"
 
 
-def _declared(whole: CardFunctions, body: list[str]) -> Iterator[str]:
+def _declared(whole: CardFunctions, body: list[str], probes: bool) -> Iterator[str]:
     text = "\n".join(body)
     known = {"NANO": 1e-9, "MILLION": 1e6, "EIGHT": 8.0}
     lines = [f"#define {name} {whole.arithmetic.literal(value).text}" for name, value in known.items()]
@@ -144,11 +154,8 @@ def _declared(whole: CardFunctions, body: list[str]) -> Iterator[str]:
     lines += [line for line in macros(whole.choices) if line.split()[1] in text]
     yield "\n".join(lines)
     yield _state(whole)
-    yield (
-        "struct cc_hop {\n\tint32_t node;\n\tuint32_t ts, tx_bytes; /* counters, ns and bytes */\n\treal queue;\n};\n\n"
-        "struct cc_ack {\n\treal now, rtt;\n\tint32_t packets, bytes, seq, next_seq, ce_packets, hop_count;\n"
-        "\tstruct cc_hop hops[1];\n};"
-    )
+    if probes:
+        yield ACK
     for name, how in READERS.items():
         if re.search(rf"\b{name}\(", text):
             yield how
@@ -193,7 +200,7 @@ def _own(whole: CardFunctions, places: tuple[Place, ...], told: dict[str, Functi
     ]  # fmt: skip
     yield "\n".join([
         "/* The rate as a share of line rate; the present one if nothing was decided. */",
-        "static uint32_t share(const struct cc_flow *flow, const struct answer *answer)", "{",
+        "static uint32_t as_share(const struct cc_flow *flow, const struct answer *answer)", "{",
         f"\tconst real line = {whole.told('path', 'flow->path', 'line_rate').text};",  # type: ignore[union-attr]
         "\treal rate = flow->rate;", "", *(window if probes else []),
         "\tif (real_is_infinite(rate))", "\t\treturn answer->rate;",
@@ -298,5 +305,5 @@ def _decides(whole: CardFunctions, told: dict[str, Function], probes: bool) -> I
         else:
             yield f"\t{told[event].name}(&flow, {given});"
     yield "\tstore(&flow, own);"
-    yield "\treturn share(&flow, answer);"
+    yield "\treturn as_share(&flow, answer);"
     yield "}"

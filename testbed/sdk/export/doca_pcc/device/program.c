@@ -137,8 +137,8 @@ static void hear(struct flow *flow, doca_pcc_dev_event_t *event, uint32_t type)
 }
 
 /* An answer to a probe. One that was sent before the last request does not show what the last decision did. */
-static void answer(struct flow *flow, const uint32_t *parameters, uint32_t *counters, doca_pcc_dev_event_t *event,
-		   uint32_t now, doca_pcc_dev_results_t *results)
+static void answered(struct flow *flow, const uint32_t *parameters, uint32_t *counters, doca_pcc_dev_event_t *event,
+		     uint32_t now, doca_pcc_dev_results_t *results)
 {
 	const uint32_t sent = doca_pcc_dev_get_rtt_req_send_timestamp(event);
 	struct answer told = {.losses = flow->losses, .marks = flow->marks, .packets = flow->packets, .number = flow->number,
@@ -174,8 +174,8 @@ static void wait_on(struct flow *flow, const uint32_t *parameters, uint32_t *cou
 }
 #elif CONTROLLER_ON_EVENTS
 /* Every event is a decision. */
-static void answer(struct flow *flow, const uint32_t *parameters, uint32_t *counters, doca_pcc_dev_event_t *event,
-		   uint32_t type, uint32_t now)
+static void answered(struct flow *flow, const uint32_t *parameters, uint32_t *counters, doca_pcc_dev_event_t *event,
+		     uint32_t type, uint32_t now)
 {
 	const uint32_t apart = flow->asked_at - now - 1 < JUST_BEFORE ? 0 : now - flow->asked_at; /* out of order */
 	struct answer told = {.now = apart, .rate = flow->rate};
@@ -227,11 +227,11 @@ void doca_pcc_dev_user_algo(doca_pcc_dev_algo_ctxt_t *algo_ctxt, doca_pcc_dev_ev
 #if CONTROLLER_PROBES
 	hear(flow, event, general.ev_type);
 	if (general.ev_type == DOCA_PCC_DEV_EVNT_RTT)
-		answer(flow, parameters, counters, event, now, results);
+		answered(flow, parameters, counters, event, now, results);
 	else
 		wait_on(flow, parameters, counters, now, results);
 #elif CONTROLLER_ON_EVENTS
-	answer(flow, parameters, counters, event, general.ev_type, now);
+	answered(flow, parameters, counters, event, general.ev_type, now);
 #else
 	wait_on(flow, parameters, counters, now, results);
 #endif

@@ -16,16 +16,16 @@ static uint32_t mantissa_of(real a)
 /* value 2^exponent as a number, rounded to nearest and, halfway, to even. */
 static real rounded(uint32_t sign, uint64_t value, int32_t exponent)
 {
-	int32_t shift;
+	uint32_t shift;
 	uint64_t kept, rest;
 
 	if (value == 0)
 		return 0;
-	shift = __builtin_clzll(value); /* an instruction, or a dozen of them: no call */
+	shift = (uint32_t)__builtin_clzll(value) & 63; /* an instruction, or a dozen of them: no call */
 	value <<= shift;
 	kept = value >> 40;
 	rest = value & 0xffffffffffull;
-	exponent += 40 - shift + BIAS;
+	exponent += 40 + BIAS - (int32_t)shift;
 	if (rest > 1ull << 39 || (rest == 1ull << 39 && (kept & 1)))
 		kept++;
 	if (kept >> 24) {
