@@ -160,6 +160,12 @@ def real_time(priority: int) -> None:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
 
 
+def own_core() -> tuple[set[int], set[int]]:
+    """The last core that this process may use, for one that never waits, and the others; the only one is both."""
+    *others, last = sorted(os.sched_getaffinity(0))
+    return {last}, {*others} or {last}
+
+
 def hold_memory() -> None:
     """Get all pages now that this process has asked for, and keep them; without the right to, nothing changes."""
     _libc.mlockall(MCL_CURRENT)

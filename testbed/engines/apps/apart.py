@@ -27,7 +27,7 @@ LOOK = 0.01  # wall seconds after which it is seen at the latest that an app has
 
 
 class AppsApart:
-    """``nodes`` are the hosts; the run's ``name`` is for those who want to enter them."""
+    """``nodes`` are the hosts; by the run's ``name`` others find them. The run has a core of its own."""
 
     def __init__(self, resolved: Resolved, nodes: Sequence[RackNode], name: str) -> None:
         self.connection, theirs = Pipe()
@@ -81,6 +81,7 @@ def _keep(
         linux.unshare(linux.CLONE_NEWNS)
         linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
         linux.mount("proc", "/proc", "proc")  # of this PID namespace
+        os.sched_setaffinity(0, linux.own_core()[1])
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         sys.stdout = sys.stderr
         if name:

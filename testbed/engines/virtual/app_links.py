@@ -8,6 +8,7 @@ import select
 import socket
 import struct
 from collections.abc import Sequence
+from contextlib import suppress
 from mmap import mmap
 from pathlib import Path
 
@@ -30,16 +31,17 @@ from testbed.results.record import Histogram, Lag
 
 ETHERNET_FRAME, ETHERNET_HEADER = 1514, 14  # usual bytes of a frame
 HEAD = 128  # bytes before a frame in its slot, of the kernel
-RING = 4 << 20  # bytes: milliseconds of a line
+RING = 16 << 20  # bytes that may wait for the world: tens of milliseconds of a line
 BLOCK = 1 << 16
 PACKET_HOLDS = 512  # bytes of struct packet that are no frame
 QUEUED = 16 << 20  # bytes that wait at a host for its line, before it drops
 GATEWAY = "169.254.0.1"  # the other end of whatever link, in racks that route
 ONLINK = 4
 SOL_PACKET, RX_RING, STATISTICS, VERSION, IGNORE_OUTGOING, QDISC_BYPASS = 263, 5, 6, 10, 23, 20
-TPACKET_V2, ETH_P_ALL = 1, 0x0003
+TPACKET_V2, ETH_P_ALL, SO_SNDBUFFORCE = 1, 0x0003, 32
 SIOCETHTOOL, STXCSUM = 0x8946, 0x17
 IPV6 = Path("/proc/sys/net/ipv6/conf")
+RPS = Path("/proc/sys/net/core/rps_default_mask")
 
 
 class AppLinks:
@@ -108,6 +110,7 @@ class AppLinks:
         link = self.layout.shape.link_of[host]
         mtu = self.frame if self.frame > ETHERNET_FRAME else ETHERNET_FRAME - ETHERNET_HEADER
         with linux.inside(netns), IPRoute() as netlink:
+            _receive_elsewhere()
             netlink.link(
                 "add", ifname="e0", kind="veth", address=_shown(self.wires.mac(near.low)), mtu=mtu,
                 peer={"ifname": host, "net_ns_fd": self._own, "mtu": mtu},
@@ -145,8 +148,16 @@ def _ring(opened: socket.socket, slot: int) -> mmap:
     block = max(BLOCK, slot)
     for option, value in ((VERSION, TPACKET_V2), (IGNORE_OUTGOING, 1), (QDISC_BYPASS, 1)):
         opened.setsockopt(SOL_PACKET, option, value)
+    opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, RING)
     opened.setsockopt(SOL_PACKET, RX_RING, struct.pack("IIII", block, RING // block, slot, RING // slot))
     return mmap(opened.fileno(), RING)
+
+
+def _receive_elsewhere() -> None:
+    """What comes to a host, other cores process than that of the run."""
+    _, others = linux.own_core()
+    with suppress(OSError):  # before Linux 6.3
+        RPS.write_text(f"{sum(1 << core for core in others):x}")
 
 
 def _shown(mac: bytes) -> str:

@@ -280,7 +280,9 @@ def _prepare_to_be_on_time() -> None:
     gc.disable()
     linux.hold_memory()
     linux.sharpen_timers()
-    if len(os.sched_getaffinity(0)) > 1:  # it looks at the clock more than it sleeps
+    core, others = linux.own_core()
+    if core != others:  # it looks at the clock more than it sleeps
+        os.sched_setaffinity(0, core)
         linux.real_time(FIFO_PRIORITY)
 
 
