@@ -19,7 +19,8 @@ from release.wheels import ROOT, epoch_of
 
 NAME, HOME = "testbed", Path("usr/lib/testbed")
 EXTRAS = "captures,compile,plots,rack"
-MAINTAINER = "The testbed's contributors <testbed@localhost>"
+MAINTAINER = "{DEBFULLNAME} <{DEBEMAIL}>"  # as Debian's own tools are told
+NOBODY = {"DEBFULLNAME": "The testbed's contributors", "DEBEMAIL": "testbed@localhost"}
 PYTHON = Path("/usr/bin/python3")
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 DEPENDS = ("libbpf1", "iproute2")
@@ -43,6 +44,9 @@ set -e
 find /usr/lib/testbed -name __pycache__ -type d -prune -exec rm -rf {} +
 """
 OVERRIDES = """\
+# Whoever publishes it sets DEBFULLNAME and DEBEMAIL.
+testbed: bogus-mail-host
+testbed: bogus-mail-host-in-debian-changelog
 # Wheels bring their libraries with them, as their authors have built and tested them.
 testbed: embedded-library
 testbed: unstripped-binary-or-object
@@ -109,11 +113,15 @@ def documents(stage: Path, version: str, epoch: int) -> None:
     own = "testbed is under the Apache License 2.0: /usr/share/common-licenses/Apache-2.0\n\nWhat is bundled:\n\n"
     (folder / "copyright").write_text(own + "\n".join(told))
     entry = f"{NAME} ({version}) unstable; urgency=medium\n\n  * /usr/lib/testbed has the version's change log.\n\n"
-    entry += f" -- {MAINTAINER}  {formatdate(epoch)}\n"
+    entry += f" -- {maintainer()}  {formatdate(epoch)}\n"
     (folder / "changelog.gz").write_bytes(gzip.compress(entry.encode(), 9, mtime=epoch))
     overrides = stage / "usr/share/lintian/overrides" / NAME
     overrides.parent.mkdir(parents=True)
     overrides.write_text(OVERRIDES)
+
+
+def maintainer() -> str:
+    return MAINTAINER.format(**(NOBODY | os.environ))
 
 
 def described(stage: Path, version: str) -> None:
@@ -127,8 +135,8 @@ def described(stage: Path, version: str) -> None:
     size = sum(file.lstat().st_size for file in stage.rglob("*") if not file.is_dir()) // 1024
     (control / "control").write_text(
         f"Package: {NAME}\nVersion: {version}\nArchitecture: {ARCHITECTURES[platform.machine()]}\n"
-        f"Maintainer: {MAINTAINER}\nInstalled-Size: {size}\nDepends: {', '.join(depends)}\nRecommends: gcc, libc6-dev\n"
-        f"Section: net\nPriority: optional\nDescription: {SUMMARY}\n{ABOUT}"
+        f"Maintainer: {maintainer()}\nInstalled-Size: {size}\nDepends: {', '.join(depends)}\n"
+        f"Recommends: gcc, libc6-dev\nSection: net\nPriority: optional\nDescription: {SUMMARY}\n{ABOUT}"
     )
     for name, text in (("postinst", POSTINST), ("prerm", PRERM)):
         (control / name).write_text(text)

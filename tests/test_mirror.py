@@ -75,6 +75,7 @@ BEHAVIOURS = {
     },
     "sdk/export/doca_pcc": {"accepted": "all values of parameters that a card takes"},
     "sdk/gym": {"docs": "the page's script"},
+    "release": {"action": "action.yml, whose script is in scripts/", "workflows": ".github/workflows"},
     "results": {"strange_names": "who shows what a stranger called it"},
     "live": {"real_run": "metrics and events of a run, seen from outside"},
 }
