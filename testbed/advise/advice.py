@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from testbed.advise.budget import MARGIN, SEARCHED, Budget
-from testbed.advise.check import Checked, check, runs_of_check
+from testbed.advise.check import Checked, check, runs_of_check, runs_of_learned
 from testbed.advise.choose import choose, final_draws, reduced, runs_of_choice
 from testbed.advise.contenders import contenders
 from testbed.advise.evidence import Ask, Carry, Evidence, Settings, must
@@ -59,21 +59,19 @@ def advise(
     draws = task.search_draws
     first = [Ask(name, draw) for name in task.names for draw in draws]
     must(evidence.of(first[:1]), task.names[0])  # alone: it compiles what is compiled once
-    evidence.seconds = 0.0
     now = {name: must(evidence.of([Ask(name, draw) for draw in draws]), name) for name in task.names}
     aim = Aim.of(task.question.objective, now)
     beside = Beside(evidence, task.names, aim, task.constraints)
     space = Space.of(task.knobs, task.workloads[0].present)
     others = contenders(space, task.workloads[0].present) if compared else []
-    each = _each(evidence, len(first) - 1)
     choosing = runs_of_choice(len(space.knobs), len(draws), len(task.names))
-    later = choosing + runs_of_check(task, len(others))
+    later, slow = choosing + runs_of_check(task, len(others)), runs_of_learned(task, others)
     starts = [one.candidate for one in others]
-    if others and budget.without(later, each).too_short():
-        say(f"a run takes {each:.1f} s here: no time to measure vendors' defaults, rules and tuners on their own")
-        others, later = [], choosing + runs_of_check(task, 0)
-    for_search = budget.without(later, each)
-    _possible(for_search, evidence.runs + BATCH * len(first), later, each)
+    if others and budget.without(later, slow).too_short(evidence.run):
+        say(f"a run takes {evidence.run:.1f} s: no time to measure vendors' defaults, rules and tuners on their own")
+        others, later, slow = [], choosing + runs_of_check(task, 0), 0
+    for_search = budget.without(later, slow)
+    _possible(for_search, evidence, BATCH * len(first))
     say(f"searching on {len(draws)} draws of {', '.join(task.names)}: {', '.join(one.name for one in space.knobs)}")
     history = search(space, beside, draws, for_search, [(), *starts], seed=task.question.seed)
     say(f"{len(history.tried)} candidates, {evidence.runs} runs; choosing among the best")
@@ -95,22 +93,16 @@ def _lost(keep: Kept, space: Space, candidate: Settings, task: Task, jobs: int) 
     return keep.lost(space.now, then, layout.shape.ports[layout.bottleneck].link.rate, jobs)
 
 
-def _each(evidence: Evidence, runs: int) -> float:
-    """Wall time of a run, of several at the same time; before there are any, a guess."""
-    return evidence.seconds / runs if runs > 0 else 1.0
-
-
-def _possible(for_search: Budget, least: int, later: int, each: float) -> None:
-    if for_search.too_short():
-        needed = MARGIN * later * each / (1 - SEARCHED)
+def _possible(budget: Budget, evidence: Evidence, least: int) -> None:
+    if budget.too_short(evidence.run):
+        needed = MARGIN * budget.later * evidence.run / (1 - SEARCHED)
         raise BadInput(
-            f"--budget: a run takes {each:.1f} s here, and choosing and checking {later} of them; give at least "
-            f"{show_time(float(f'{needed:.2g}'))}, or shorter runs (--set time.duration=...), or fewer --checks"
+            f"--budget: a run takes {evidence.run:.1f} s, and choosing and checking {budget.later} of them; give at "
+            f"least {show_time(float(f'{needed:.2g}'))}, shorter runs (--set time.duration=...), or fewer --checks"
         )
-    if for_search.runs is not None and for_search.runs < least:
-        raise BadInput(
-            f"--runs {for_search.runs + later}: choosing and checking alone take {later}; give at least {later + least}"
-        )
+    least += evidence.runs + budget.later
+    if budget.runs is not None and budget.runs < least:
+        raise BadInput(f"--runs {budget.runs}: choosing and checking alone take {budget.later}; give at least {least}")
 
 
 def _effects(choice: Standing, space: Space, beside: Beside, draws: Sequence[int]) -> list[Effect]:

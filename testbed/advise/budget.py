@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from testbed.errors import BadInput
 from testbed.units import TIME_UNITS, parse
 
 MARGIN = 1.15  # of the time that the check is expected to take
 SEARCHED = 0.3  # of the budget
+SLOWER = 3.0  # times the time of another one: a run whose thresholds a network sets
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,8 @@ class Budget:
     until: float | None
     runs: int | None
     seconds: float = 0.0
+    later: int = 0  # runs of choice and check
+    slow: int = 0
 
     @classmethod
     def read(cls, wall: str, runs: int | None) -> Budget:
@@ -34,17 +38,22 @@ class Budget:
             raise BadInput(f"--budget {wall}: expected a time above 0, for example '10 min'")
         return cls(time.monotonic() + seconds, None, seconds)
 
-    def without(self, runs: int, seconds: float) -> Budget:
-        """What is left for the search if so many runs come later, each so long."""
-        until = None if self.until is None else self.until - MARGIN * runs * seconds
-        return Budget(until, None if self.runs is None else self.runs - runs, self.seconds)
+    def without(self, runs: int, slow: int = 0) -> Budget:
+        """What is left for the search if so many runs come later, of which some have a network that decides."""
+        return replace(self, later=runs, slow=slow)
 
-    def too_short(self) -> bool:
+    def left(self, run: float) -> float:
+        """Seconds for the search, if a run takes so many on average."""
+        if self.until is None:
+            return math.inf
+        return self.until - time.monotonic() - MARGIN * run * (self.later + (SLOWER - 1) * self.slow)
+
+    def too_short(self, run: float) -> bool:
         """Whether less than `SEARCHED` of what there was in the beginning is left for the search."""
-        return self.until is not None and self.until - time.monotonic() < SEARCHED * self.seconds
+        return self.left(run) < SEARCHED * self.seconds
 
-    def fits(self, made: int, each: int, most: int) -> int:
+    def fits(self, made: int, each: int, most: int, run: float) -> int:
         """How many candidates, at most so many, still fit that take ``each`` runs, after so many were made."""
         if self.runs is not None:
-            return max(min(most, (self.runs - made) // each), 0)
-        return most if self.until is not None and time.monotonic() < self.until else 0
+            return max(min(most, (self.runs - self.later - made) // each), 0)
+        return most if self.left(run) > 0 else 0

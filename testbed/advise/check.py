@@ -57,6 +57,11 @@ def runs_of_check(task: Task, contenders: int) -> int:
     return (2 + contenders) * task.question.checks * len(task.workloads) + each * CONDITION_DRAWS
 
 
+def runs_of_learned(task: Task, others: Sequence[Contender]) -> int:
+    """How many of them have a network that decides."""
+    return sum(one.learned for one in others) * task.question.checks * len(task.workloads)
+
+
 def check(task: Task, beside: Beside, candidate: Settings | None, contenders: Sequence[Contender]) -> Checked:
     """Everything. Raises BadInput if the present configuration cannot run."""
     draws = task.check_draws

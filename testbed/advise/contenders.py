@@ -42,6 +42,7 @@ class Contender:
     name: str
     candidate: Settings
     source: str
+    learned: bool = False
 
 
 def contenders(space: Space, resolved: Resolved) -> list[Contender]:
@@ -57,7 +58,11 @@ def contenders(space: Space, resolved: Resolved) -> list[Contender]:
     also = [key.removesuffix(".kmin") for one in space.knobs for key in one.also if key.endswith(".kmin")]
     queues = [f"{place}=tuner" for place in (*places, *also) if place != "tuner"]
     for name, tuner in LEARNED.items():
-        found.append(Contender(name, (f"tuner={{name: {tuner}}}", *queues), f"the tuner '{tuner}', as it is shipped"))
+        found.append(
+            Contender(
+                name, (f"tuner={{name: {tuner}}}", *queues), f"the tuner '{tuner}', as it is shipped", learned=True
+            )
+        )
     return found
 
 

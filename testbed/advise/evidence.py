@@ -53,14 +53,22 @@ class Evidence:
     carry: Carry
     found: dict[Ask, Found] = field(default_factory=dict)
     seconds: float = 0.0  # of wall time, that runs took
+    timed: int = 0  # those: not the first, which loads what all need
 
     def of(self, asks: Sequence[Ask]) -> list[Found]:
         """All of them, in order. Raises TestbedError."""
         new = [one for one in dict.fromkeys(asks) if one not in self.found]
-        began = time.monotonic()
+        began, first = time.monotonic(), not self.found
         self.found.update(zip(new, self.carry(new), strict=True))
-        self.seconds += time.monotonic() - began
+        if not first:
+            self.seconds += time.monotonic() - began
+            self.timed += len(new)
         return [self.found[one] for one in asks]
+
+    @property
+    def run(self) -> float:
+        """Seconds of wall time that one takes, of several at the same time; before there are any, a guess."""
+        return self.seconds / self.timed if self.timed else 1.0
 
     @property
     def runs(self) -> int:

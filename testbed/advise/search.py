@@ -73,7 +73,7 @@ def search(
     tried: list[Tried] = []
     idle = 0
     each = len(draws) * len(beside.names)
-    while idle < REPEATED and (size := budget.fits(beside.evidence.runs, each, BATCH)):
+    while idle < REPEATED and (size := budget.fits(beside.evidence.runs, each, BATCH, beside.evidence.run)):
         before = beside.evidence.runs
         trials = [study.ask(_distributions(space)) for _ in range(size)]
         standings = _batch([space.at(one.params) for one in trials], beside, draws, tried)

@@ -20,7 +20,7 @@ Runs = dict[str, list[Figures]]
 class Standing:
     """Of one candidate: its gain in each draw, and which constraints it breaks; ``why`` it could not run.
 
-    ``strained``: the share of the draws in which one does not hold, though it may hold of the medians: the best of many
+    ``strained``: the share of the draws in which one does not hold, though it holds in most: the best of many
     candidates lies where constraints just hold by chance, so that the search stays away from there.
     """
 

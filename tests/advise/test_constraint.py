@@ -1,0 +1,38 @@
+"""What must hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed.advise.constraint import Constraint, broken
+from testbed.errors import BadInput
+
+WAS = [{"goodput": value, "ql_p99": 10e-6} for value in (100.0, 200.0, 300.0)]
+
+
+def test_each_draw_is_held_against_the_same_draw_now() -> None:
+    """Medians would differ by a third here: the draws are what differs, and not the configurations."""
+    kept = Constraint.read("goodput >= 0.97*baseline", ["a"])
+    assert kept.holds("a", [{"goodput": value} for value in (98.0, 199.0, 295.0)], WAS)
+    assert not kept.holds("a", [{"goodput": value} for value in (96.0, 193.0, 400.0)], WAS)
+
+
+def test_it_may_be_of_one_workload_alone() -> None:
+    one = Constraint.read("b: ql_p99 < 5*us", ["a", "b"])
+    assert broken([one], {"a": WAS}, {"a": WAS}) == []
+    assert broken([one], {"b": WAS}, {"b": WAS}) == ["b: ql_p99 < 5*us"]
+
+
+def test_what_a_workload_does_not_have_is_no_constraint_there_unless_it_is_named() -> None:
+    assert Constraint.read("iteration_mean < 1*ms", ["a"]).holds("a", WAS, WAS)
+    assert not Constraint.read("a: iteration_mean < 1*ms", ["a"]).holds("a", WAS, WAS)
+
+
+def test_what_is_lost_does_not_hold() -> None:
+    assert not Constraint.read("ql_p99 < 20*us", ["a"]).holds("a", [{}, {}, {}], WAS)
+
+
+@pytest.mark.parametrize("text", ["goodput", "speed > 1", "c: goodput > 1", "pause_frames <= 2*goodput*baseline"])
+def test_what_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="--constraint"):
+        Constraint.read(text, ["a"])
