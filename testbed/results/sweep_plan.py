@@ -72,6 +72,11 @@ class Cell(BaseModel):
         return bool(self.experiment["engine"] == "kernel")
 
     @property
+    def in_wall_time(self) -> bool:
+        """Whether what else this machine does may make it late."""
+        return self.in_kernel or bool(self.experiment["engine"] == "live")
+
+    @property
     def arguments(self) -> list[str]:
         """What `testbed run` is told."""
         plugins = [text for kind, name in self.plugins.items() for text in (f"--{kind}", name)]
@@ -156,6 +161,11 @@ class Plan(BaseModel):
         """Whether any cell is."""
         return any(cell.in_kernel for cell in self.cells)
 
+    @property
+    def in_wall_time(self) -> bool:
+        """Whether any cell can be late."""
+        return any(cell.in_wall_time for cell in self.cells)
+
     @staticmethod
     def is_in(folder: Path) -> bool:
         """Whether a sweep was begun in a folder."""
@@ -219,6 +229,8 @@ class Plan(BaseModel):
 def _expected(experiment: Experiment) -> float | None:
     """Wall seconds of a run; None for what is only known when the dilation has been measured."""
     time, build = experiment.time, BUILD_SECONDS + BUILD_SECONDS_PER_HOST * experiment.hosts
+    if experiment.engine == "live":
+        return BUILD_SECONDS + time.duration * time.factor
     if experiment.engine != "kernel":
         packets = time.duration * experiment.rack.link.rate / (8 * experiment.traffic.payload)
         return BUILD_SECONDS + packets / PACKETS_PER_SECOND

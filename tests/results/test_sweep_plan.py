@@ -25,6 +25,15 @@ def test_every_repeat_runs_everything_once_in_an_order_of_its_own() -> None:
     assert made.order != plan("traffic.senders=2,4", order_seed=2).order
 
 
+def test_live_cells_take_the_time_that_they_last_and_can_be_late() -> None:
+    live, virtual = (
+        plan(f"engine={engine}", *more, "time.duration=10 ms", controller="dcqcn", repeat=1)
+        for engine, more in (("live", ["time.dilation=1000"]), ("virtual", []))
+    )
+    assert (live.in_wall_time, live.in_kernel, virtual.in_wall_time) == (True, False, False)
+    assert 10 < (live.cells[0].seconds or 0) < 20
+
+
 def test_every_place_in_the_order_is_equally_likely() -> None:
     cells = plan(repeat=1).cells
     firsts = [Plan.make(cells, seed, []).order[0] for seed in range(60)]

@@ -275,14 +275,15 @@ def _forget_the_machine(record: RunRecord, *, live: bool) -> None:
     record.late_at_start = None  # live it has changed no figure
 
 
-def _prepare_to_be_on_time() -> None:
+def _prepare_to_be_on_time(*, apps: bool) -> None:
     """What takes as long as an RTT does not happen from now on: page faults, collections, waiting for a core."""
     gc.disable()
     linux.hold_memory()
     linux.sharpen_timers()
     core, others = linux.own_core()
-    if core != others:  # it looks at the clock more than it sleeps
+    if apps:
         os.sched_setaffinity(0, core)
+    if core != others:  # it looks at the clock more than it sleeps
         linux.real_time(FIFO_PRIORITY)
 
 
@@ -299,5 +300,5 @@ def follow(
     apps = LiveApps(resolved, dilation, name) if dilation and resolved.experiment.apps else None
     run = VirtualRun(resolved, captures, connection, turn, dilation, apps=apps)
     if dilation:
-        _prepare_to_be_on_time()
+        _prepare_to_be_on_time(apps=apps is not None)
     connection.send(("record", run.follow()))

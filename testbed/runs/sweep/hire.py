@@ -33,7 +33,7 @@ class Wanted:
             from testbed.engines.kernel import doctor
 
             doctor.require()
-        if (self.jobs or 1) > 1 and plan.in_kernel:
+        if (self.jobs or 1) > 1 and plan.in_wall_time:
             print(
                 f"warning: {self.jobs} runs at a time share the cores of this machine; one that could not keep up is "
                 "'degraded'",
