@@ -90,6 +90,17 @@ static __always_inline void choose_path(struct __sk_buff *skb, const struct roce
 
 #define SENT (MANY_PATHS ? TC_ACT_UNSPEC : TC_ACT_OK) /* the former goes on to the next program: adaptive.bpf.h */
 
+/* Whether the host's link loses the packet. What comes down it, its switch's port loses. */
+static __always_inline int lost_on_link(const struct __sk_buff *skb)
+{
+	__u32 key = skb->ifindex;
+	struct arrivals *here = bpf_map_lookup_elem(&arrivals, &key);
+
+	if (!here || __builtin_expect(!here->loss, 1))
+		return 0;
+	return draw(settings.seed, key, (__u32)__sync_fetch_and_add(&here->drawn, 1)) <= here->loss;
+}
+
 SEC("tc")
 int nic_tx(struct __sk_buff *skb)
 {
@@ -98,27 +109,33 @@ int nic_tx(struct __sk_buff *skb)
 	__be32 psn;
 	__be64 now;
 	__u32 id;
+	int lost = lost_on_link(skb), verdict = lost ? TC_ACT_SHOT : SENT;
 
 	if (settings.at_far_end)
-		count_arrival(skb, 1);
+		count_arrival(skb, !lost);
 	if (!read_own(skb, &packet))
-		return SENT;
+		return verdict;
 	id = flow_of(&packet);
 	if (!is_data(&packet)) {
 #if MANY_PATHS
 		if (settings.routing == SPRAYED)
 			bpf_set_hash(skb, draw(settings.seed, id, ~bpf_ntohl(packet.psn)) | 1);
 #endif
-		if (packet.opcode != BTH_CREDIT)
+		if (packet.opcode != BTH_CREDIT && !lost)
 			return SENT;
 	}
 	flow = bpf_map_lookup_elem(&flows_tx, &id);
 	if (!flow)
-		return SENT;
-	if (packet.opcode == BTH_CREDIT) {
-		__sync_fetch_and_add(&flow->notices_made, 1);
-		return SENT;
+		return verdict;
+	if (!is_data(&packet)) {
+		if (packet.opcode == BTH_CREDIT)
+			__sync_fetch_and_add(&flow->notices_made, 1);
+		if (lost)
+			__sync_fetch_and_add(&flow->answers_lost, 1);
+		return verdict;
 	}
+	if (lost)
+		__sync_fetch_and_add(&flow->lost, 1);
 	psn = bpf_htonl(__sync_fetch_and_add(&flow->packets, 1) & 0xffffff);
 	psn = id < settings.numbered ? packet.psn : packet.psn | psn; /* a number that names data, its sender has given */
 	/* Without the socket's hash, which is random: ECMP shall depend on the addresses and ports alone. */
@@ -128,7 +145,7 @@ int nic_tx(struct __sk_buff *skb)
 #if MANY_PATHS
 	choose_path(skb, &packet, id, psn, bpf_be64_to_cpu(now));
 #endif
-	return SENT;
+	return verdict;
 }
 
 static __always_inline void count_data(struct flow_rx *flow, const struct roce *packet)

@@ -55,6 +55,7 @@ class PortMaps(ABC):
 
     flow_table: Table | None = None  # where flows are counted
     counters: NDArray[np.void]  # of dtype `testbed.dataplane.wire.PORT_COUNTERS`
+    arrivals: NDArray[np.void]  # of dtype `testbed.dataplane.wire.ARRIVALS`
     ingresses: NDArray[np.void]
     pauses: NDArray[np.void]
     departures: NDArray[np.void] | None = None  # of dtype `testbed.dataplane.wire.DEPARTURES`, with several queues
@@ -73,6 +74,10 @@ class PortMaps(ABC):
         random = (seed * 2654435761 + port.ifindex * 40503) % (2**32 - 1) + 1  # xorshift must not start at 0
         self.write("port_queue", port.ifindex, wire.PORT_QUEUE.pack(0, random, *bytes(8)))
         self.set_loss(port, port.loss)
+
+    def set_host_loss(self, interface: int, loss: float) -> None:
+        """Lose packets that a host sends with this probability; ``interface``: where `nic_tx` sees them."""
+        self.arrivals["loss"][interface] = loss and max(1, round(loss * (1 << 32)) - 1)
 
     def set_loss(self, port: Port, loss: float) -> None:
         """Lose packets of a running port with this probability; 1 also loses what is on its link already."""

@@ -202,6 +202,8 @@ struct flow_tx {
 	__u32 notice_ring; /* and its notices, which have a shorter way */
 	__u64 notices_made; /* SRCs by switches, or credits by the receiver */
 	__u64 notices;
+	__u64 lost; /* by the link of its sender */
+	__u64 answers_lost; /* and what its receiver sent, by that one's link */
 };
 
 /* Per flow, at the sender's NIC: its present flowlet. */
@@ -259,6 +261,8 @@ struct arrivals {
 	__u64 packets;
 	__u64 answered; /* bytes of ACKs and CNPs sent by the NIC here: they share its line with the host's own data */
 	__u64 detour;	/* ifindex of where packets of others go on, which delays them; 0: they go straight on */
+	__u64 loss;	/* where nic_tx is: probability that the host's link loses what comes, << 32, minus one; 0 for none */
+	__u64 drawn;	/* packets of which that was drawn */
 };
 
 struct port_counters {

@@ -81,6 +81,8 @@ FLOW_TX = np.dtype(
         ("notice_ring", "<u4"),
         ("notices_made", "<u8"),
         ("notices", "<u8"),
+        ("lost", "<u8"),
+        ("answers_lost", "<u8"),
     ]
 )
 FLOW_RX = np.dtype(
@@ -127,7 +129,9 @@ PORT_COUNTERS = np.dtype(
         ("histogram", "<u8", (QUEUE_BINS,)),
     ]
 )
-ARRIVALS = np.dtype([("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8"), ("detour", "<u8")])
+ARRIVALS = np.dtype(
+    [("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8"), ("detour", "<u8"), ("loss", "<u8"), ("drawn", "<u8")]
+)
 # CNP interval in wall ns, ring flags, flowlet gap in wall ns, PFC or not, xon; port and P_Key of the tag, big-endian;
 # far end or not; routing, seed; second bytes of the IP headers of ACKs and CNPs; flows that send again, packets that
 # receivers keep behind a missing one

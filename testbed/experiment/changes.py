@@ -37,7 +37,7 @@ class Alpha:
 
 @dataclass(frozen=True)
 class OfLink:
-    """Its loss, rate or delay; a loss is that of what its ports send."""
+    """Its loss, rate or delay; a loss is of what either end sends."""
 
     link: str
     setting: Literal["loss", "rate", "delay"]

@@ -48,8 +48,9 @@ class EventSpec(Part):
     at: Moment = Field(description="When it happens.")
     down: Annotated[str, AfterValidator(_link_or_share)] | None = Field(
         default=None,
-        description="The link between switches that fails, such as `leaf1-spine1`; or a share of all of them such as "
-        "`10 %`, at least one, chosen by the seed. Packets on it are lost, and other paths are taken.",
+        description="The link that fails, such as `leaf1-spine1`, or `h3-leaf1` of a host; or a share of those between "
+        "switches such as `10 %`, at least one, chosen by the seed. Packets on it are lost, and other paths are "
+        "taken, if there are any.",
     )
     up: str | None = Field(default=None, description="The link that comes back up, or `all` that are down.")
     set: dict[str, Value] = Field(
@@ -97,7 +98,7 @@ def plan(events: Sequence[EventSpec], shape: Shape, seed: int, end: float) -> li
     failed: list[str] = []
     steps = []
     tables: Tables | None = None
-    names = [_name(link) for link in shape.trunks]
+    trunks, names = ([_name(link) for link in links] for links in (shape.trunks, shape.links))
     for number, event in sorted(enumerate(events), key=lambda item: item[1].at):
         if event.at >= end:
             refuse(f"events.{number}.at", f"is not before time.duration ({show_time(end)})")
@@ -106,15 +107,15 @@ def plan(events: Sequence[EventSpec], shape: Shape, seed: int, end: float) -> li
             continue
         verb = "up" if event.down is None else "down"
         key = f"events.{number}.{verb}"
-        if not names:
+        if not trunks and (event.down or "").rstrip().endswith("%"):
             refuse(key, "this rack has no links between switches; see rack.kind")
         tables = tables or Tables(shape)
-        intact = [name for name in names if name not in failed]
+        intact = [name for name in trunks if name not in failed]
         if event.down is not None:
-            chosen = _chosen(event.down, intact, len(names), np.random.default_rng((seed, number)))
+            chosen = _chosen(event.down, intact, len(trunks), np.random.default_rng((seed, number)))
         else:
             chosen = list(failed) if event.up == ALL else [event.up or ""]
-        chosen = [_known(key, name, shape, names) for name in chosen]
+        chosen = [_known(key, name, shape, trunks or names) for name in chosen]
         if not chosen:
             state = "every link is already down" if event.down else "no link is down"
             refuse(key, f"{state} at {show_time(event.at)}")
@@ -152,8 +153,6 @@ def _known(key: str, name: str, shape: Shape, names: list[str]) -> str:
         link = shape.find(name)
     except KeyError:
         refuse(key, f"no link is named '{name}'; {nearest(name, names)}")
-    if link not in shape.trunks:
-        refuse(key, f"{name} is not a link between switches; {nearest(name, names)}")
     return _name(link)
 
 

@@ -27,6 +27,8 @@ class FlowCounts:
     agent_cnps: Ints
     agent_ce: Ints
     nic_sent: Ints  # counted where packets leave the sender
+    lost: Ints  # of these, by the link of its host
+    answers_lost: Ints  # of what its receiver sent, likewise
     nic_acks: Ints  # ACKs that came back to the sender's NIC
     nic_cnps: Ints
     nic_ce: Ints  # ... with a CE echo

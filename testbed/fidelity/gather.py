@@ -49,6 +49,8 @@ class Programs:
             agent_cnps=flows.cnps.copy(),
             agent_ce=flows.ce.copy(),
             nic_sent=_integers(tx["packets"]),
+            lost=_integers(tx["lost"]),
+            answers_lost=_integers(tx["answers_lost"]),
             nic_acks=_integers(tx["acks"]),
             nic_cnps=_integers(tx["cnps"]),
             nic_ce=_integers(tx["ce_echoes"]),

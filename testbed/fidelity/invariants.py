@@ -67,8 +67,8 @@ def packets_are_conserved(counts: Counts) -> Iterator[Reason]:
         return
     answers = flows.answered + flows.cnps_made
     missing = np.zeros(len(ports.name), np.int64)
-    np.add.at(missing, flows.dst_port, flows.nic_sent - flows.received)
-    np.add.at(missing, flows.src_port, answers - flows.nic_acks - flows.nic_cnps)
+    np.add.at(missing, flows.dst_port, flows.nic_sent - flows.lost - flows.received)
+    np.add.at(missing, flows.src_port, answers - flows.answers_lost - flows.nic_acks - flows.nic_cnps)
     if srcs:  # which begin in switches
         np.add.at(missing, flows.src_port, srcs.made - srcs.nic_received)
     credits = counts.credits.made if counts.credits else np.zeros_like(answers)
@@ -84,8 +84,8 @@ def packets_are_conserved(counts: Counts) -> Iterator[Reason]:
         how_much = f"{missing.sum()} packets missing, {ports.dropped.sum()} dropped by the model"
         yield Reason(what="packets are not conserved in the rack", how_much=how_much, remedy=QUIET)
     entered = np.zeros(len(ports.name), np.int64)  # at each port, from the host or port at the other end
-    np.add.at(entered, flows.src_port, flows.nic_sent)
-    np.add.at(entered, flows.dst_port, answers + credits)
+    np.add.at(entered, flows.src_port, flows.nic_sent - flows.lost)
+    np.add.at(entered, flows.dst_port, answers + credits - flows.answers_lost)
     trunks = ports.far >= 0
     entered[ports.far[trunks]] = ports.arrived[trunks]
     if srcs:
@@ -155,7 +155,7 @@ def marks_are_echoed(counts: Counts) -> Iterator[Reason]:
 def flows_alike_lose_alike(counts: Counts) -> Iterator[Reason]:
     """Whose packets find room in a full buffer is chance, and not a matter of who comes first."""
     flows = counts.flows
-    lost = flows.nic_sent - flows.received
+    lost = flows.nic_sent - flows.lost - flows.received
     for group in np.unique(flows.alike[flows.alike >= 0]):
         members = np.flatnonzero(flows.alike == group)
         fewest, most = flows.nic_sent[members].min(), flows.nic_sent[members].max()

@@ -14,6 +14,8 @@ from testbed.experiment.topology.groups import Watchdog
 from testbed.live.snapshot import Counted, coarse_queue
 from testbed.results.record import Groups, PortSeries, Queues
 
+OF_HOSTS = ("lost", "answers_lost")  # by the links of hosts, on the way up
+
 
 class PacketNetwork:
     """``flows_tx`` and ``flows_rx`` are the NICs' counters; ``bottleneck`` is an ifindex; ``queues`` are all rows of
@@ -62,7 +64,9 @@ class PacketNetwork:
         """Feedback lost to a full ring, reordering; and losses on links, not in buffers."""
         ports, index = self.ports.programs.counters, self.ports.index
         return {
-            "lost_on_links": int(ports["lost_packets"][index].sum()),
+            "lost_on_links": int(
+                ports["lost_packets"][index].sum() + sum(self.flows_tx[name].sum() for name in OF_HOSTS)
+            ),
             "trims": int(ports["trimmed_packets"][index].sum()),
             "ring_overflow": int(self.flows_tx["ring_full"].sum()),
             "reordered_packets": int(self.flows_rx["reorders"].sum()),

@@ -264,3 +264,38 @@ def test_a_run_with_the_edits_of_another_is_the_same_to_the_bit(
         assert all(np.array_equal(one[column], other[column], equal_nan=True) for column in one)
     times = [event.time for event in edited.events]
     assert all(pytest.approx(answer.at) in times for answer in asking.answers if not answer.problem)
+
+
+HOSTS = """
+engine: virtual
+controller: {name: fixed, rate: 30 %}
+transport: {timeout: 50 us, recovery: RECOVERY}
+time: {duration: 1 ms, warmup: 0}
+record: {report: false, decisions: 0}
+rack: {hosts: 4}
+traffic: {pattern: flows, flows: [{src: h1, dst: h4}, {src: h2, dst: h4}, {src: h4, dst: h3}]}
+"""
+RECOVERIES = ["per-packet", "go-back-n", "selective-repeat"]
+
+
+@pytest.mark.parametrize("recovery", RECOVERIES)
+def test_the_link_of_a_host_loses_what_it_sends_and_what_it_gets(recovery: str) -> None:
+    """Of the flows to h4 data on the way down and acknowledgements on the way up, of its own the other way round."""
+    record = simulated(HOSTS.replace("RECOVERY", recovery) + at("300 us", "h4-s1.loss: 0.1"))
+    sent = record.flows.sent_packets * 0.7
+    lost = record.flows.lost_packets
+    assert (lost > 0.1 * sent).all()
+    if recovery == "per-packet":
+        assert lost == pytest.approx(sent * (1 - 0.9**2), rel=0.15)
+    assert record.counters["lost_on_links"] > record.port_series.dropped_packets[-1].sum() > 0
+
+
+@pytest.mark.parametrize("recovery", RECOVERIES)
+def test_the_link_of_a_host_fails_and_comes_back(recovery: str) -> None:
+    """Nobody else notices. What it sends for 200 us is lost: 30 % of 100 Gbit/s."""
+    events = "events: [{at: 300 us, down: h1-s1}, {at: 500 us, up: all}]\n"
+    record = simulated(HOSTS.replace("RECOVERY", recovery) + events)
+    assert record.flows.lost_packets[0] == pytest.approx(0.3 * 100e9 * 200e-6 / 8 / FRAME, rel=0.06)
+    assert (record.flows.lost_packets[1:] == 0).all()
+    assert record.flows.acked_packets[0] > 0.75 * record.flows.acked_packets[1]
+    assert [event.what for event in record.events] == ["link down h1-s1", "link up h1-s1"]

@@ -32,6 +32,8 @@ def healthy() -> Counts:
         agent_cnps=np.array([2, 1]),
         agent_ce=np.array([7, 4]),
         nic_sent=np.array([100, 50]),
+        lost=np.array([0, 0]),
+        answers_lost=np.array([0, 0]),
         nic_acks=np.array([100, 44]),
         nic_cnps=np.array([2, 1]),
         nic_ce=np.array([7, 4]),
@@ -217,6 +219,7 @@ def two_switches() -> Counts:
         healthy().flows,
         **{name: np.array([0]) for name in none},
         **{name: np.array([100]) for name in ("agent_sent", "nic_sent")},
+        **{name: np.array([0]) for name in ("lost", "answers_lost")},
         **{name: np.array([90]) for name in ("agent_acked", "nic_acks", "received", "answered")},
         src_port=np.array([0]),
         dst_port=np.array([2]),
@@ -263,9 +266,9 @@ def overloaded(*lost: int, sent: int = 5000, alike: int = 0) -> Counts:
     marks = ("agent_ce", "nic_ce", "received_ce", "sent_ce")
     counters = dict.fromkeys(("agent_cnps", "nic_cnps", "cnps_made", *marks), none)
     flows = FlowCounts(
-        **counters, ring_full=none, unread=none, alike=np.full(count, alike), agent_sent=all_sent, nic_sent=all_sent,
-        agent_acked=received, nic_acks=received, received=received, answered=received,
-        src_port=np.arange(count), dst_port=np.full(count, count),
+        **counters, lost=none, answers_lost=none, ring_full=none, unread=none, alike=np.full(count, alike),
+        agent_sent=all_sent, nic_sent=all_sent, agent_acked=received, nic_acks=received, received=received,
+        answered=received, src_port=np.arange(count), dst_port=np.full(count, count),
     )  # fmt: skip
     enqueued = np.append(received, received.sum())
     ports = PortCounts(
@@ -356,3 +359,14 @@ def test_what_a_sender_has_marked_came_with_ce_though_no_port_marked_it() -> Non
     assert any("CE marks set and received differ at s1-eth3" in one.what for one in broken(replace(counts, flows=sent)))
     told = replace(sent, sent_ce=np.array([100, 0]))
     assert not any("CE" in one.what for one in broken(replace(counts, flows=told)))
+
+
+def test_what_links_of_hosts_lose_is_no_loss_in_the_rack() -> None:
+    """Flow 0 lost 3 packets before they came to the switch, and its receiver 2 answers."""
+    counts = healthy()
+    flows = replace(counts.flows, lost=np.array([3, 0]), answers_lost=np.array([2, 0]))
+    assert [one.what for one in broken(replace(counts, flows=flows))] != []
+    came = replace(flows, received=np.array([97, 45]), answered=np.array([97, 45]), nic_acks=np.array([95, 44]),
+                   unread=np.array([0, 0]), agent_acked=np.array([95, 44]), received_ce=np.array([7, 5]))  # fmt: skip
+    ports = replace(counts.ports, enqueued=np.array([97, 45, 142]), arrived=np.array([97, 45, 142]))
+    assert broken(replace(counts, flows=came, ports=ports)) == []

@@ -29,7 +29,7 @@ static void begin(struct world *w, struct line *l, struct packet *p, int64_t sta
 		struct __sk_buff skb = view_of(p, l->from);
 
 		stamp = (uint64_t)start;
-		nic_tx(&skb);
+		p->lost = nic_tx(&skb) == TC_ACT_SHOT;
 		stamp = (uint64_t)w->now;
 #if MANY_PATHS
 		p->hash = skb.hash;

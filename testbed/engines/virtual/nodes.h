@@ -95,6 +95,10 @@ static void at_switch(struct world *w, struct line *l, struct packet *p)
 #if MANY_PATHS
 	skb.hash = p->hash;
 #endif
+	if (l->sender < 0 && p->lost) {
+		drop(p);
+		return;
+	}
 	if (w->apps && l->sender < 0) /* of what hosts send, else nobody asks */
 		((struct arrivals *)w->arrivals)[l->to].packets++;
 	if (l->sender >= 0 && port_ingress(&skb) == TC_ACT_SHOT) {

@@ -24,7 +24,8 @@ struct packet {
 	struct packet *next;
 	uint32_t length; /* bytes of the frame */
 	uint16_t data; /* in the class that can be paused, and that answers overtake with Bolt */
-	uint16_t whole; /* an app's, of which all bytes are kept: it is longer than this struct */
+	uint8_t whole; /* an app's, of which all bytes are kept: it is longer than this struct */
+	uint8_t lost; /* by the link of its host, at whose end it vanishes */
 #if CLASSES
 	uint32_t queue; /* of the port whose line it is on, or waits for */
 #endif

@@ -250,8 +250,11 @@ class World:
     def _set_loss(self, name: str, loss: float) -> None:
         link = self.layout.shape.find(name)
         for end in (link.low, link.high):
-            if end.port:  # what a host sends is lost at no port
+            if end.port:
                 self.maps.set_loss(self.port_list[self.layout.shape.position[end.interface]], loss)
+            else:
+                said = link in self._losses or loss == LOST  # what the rack says of its links is of ports
+                self.maps.set_host_loss(self.wires.index[end], loss if said else 0.0)
 
     def set_weights(self, classes: Classes) -> None:
         """See `testbed.engines.changes.Rack`."""

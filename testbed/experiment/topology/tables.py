@@ -29,23 +29,16 @@ class Tables:
         self.hops: Hops = {pair: self.intact.next_hops(*pair) for pair in pairs}
 
     def link_down(self, name: str) -> None:
-        """The link fails; until `reroute` no switch knows. Raises KeyError if there is none between switches."""
-        self.down.add(self.trunk(name))
+        """The link fails; until `reroute` no switch knows. Raises KeyError if there is none."""
+        self.down.add(self.shape.find(name))
 
     def link_up(self, name: str) -> None:
         """It is back; until `reroute` no switch uses it."""
-        self.down.discard(self.trunk(name))
-
-    def trunk(self, name: str) -> Link:
-        """A link between switches. Raises KeyError if there is none of this name."""
-        link = self.shape.find(name)
-        if not link.low.port:
-            raise KeyError(name)
-        return link
+        self.down.discard(self.shape.find(name))
 
     def reroute(self, names: Sequence[str]) -> Hops:
-        """The switches detect the state of these links; returns the next hops that change."""
-        detected = {self.trunk(name) for name in names}
+        """The switches detect the state of these links; returns the next hops that change: none for a host's."""
+        detected = {link for link in map(self.shape.find, names) if link.low.port}
         self.known_down = (self.known_down - detected) | (detected & self.down)
         hops = self.next_hops(Routes(self.shape, self.known_down))
         changed = {pair: ports for pair, ports in hops.items() if ports != self.hops[pair]}
@@ -54,7 +47,7 @@ class Tables:
 
     def cut_off(self) -> list[tuple[str, str]]:
         """Switches with hosts between which no path is left that switches take, now that these links are down."""
-        routes = Routes(self.shape, self.down)
+        routes = Routes(self.shape, {link for link in self.down if link.low.port})
         pairs = combinations(self.edges, 2)
         return [pair for pair in pairs if routes.distance(*pair) != self.intact.distance(*pair)]
 

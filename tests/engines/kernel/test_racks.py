@@ -52,3 +52,25 @@ def test_a_chain_of_switches_with_names_of_their_own(runs: Runs, tmp_path: Path)
     """Six of them, which is more than INT has room for: calibration needs no more than the last one's."""
     (file := tmp_path / "chain.yaml").write_text(CHAIN)
     assert runs.clean(str(file), "--dilation", "3000", *UNDRAWN).summary["su"] > 99
+
+
+HOST_LINKS = """
+rack: { kind: star, hosts: 4, link: { rate: 25 Gbit/s } }
+traffic: { pattern: flows, flows: [{ src: h1, dst: h4 }, { src: h2, dst: h4 }, { src: h4, dst: h3 }] }
+controller: { name: fixed, rate: 30 % }
+transport: { timeout: 50 us }
+time: { duration: 1500 us, warmup: 0 s, dilation: 2000 }
+events:
+  - { at: 300 us, set: { h4-s1.loss: 0.1 } }
+  - { at: 600 us, set: { h4-s1.loss: 0 } }
+  - { at: 900 us, down: h1-s1 }
+  - { at: 1100 us, up: h1-s1 }
+"""
+
+
+def test_links_of_hosts_lose_packets_and_fail(runs: Runs, tmp_path: Path) -> None:
+    (file := tmp_path / "hosts.yaml").write_text(HOST_LINKS)
+    lost = results.load(runs.clean(str(file), *UNDRAWN).folder).tables["flows"]["lost_packets"].to_pylist()
+    packets = 0.3 * 25e9 / 8 / 1078  # of each flow, per second
+    assert all(0.5 < one / (packets * 300e-6 * (1 - 0.9**2)) < 1.7 for one in lost[1:])
+    assert lost[0] > packets * 200e-6

@@ -36,7 +36,15 @@ def test_a_spine_never_sends_packets_up_again() -> None:
     assert tables.hops["spine2", "leaf3"] == before
 
 
-@pytest.mark.parametrize("name", ["leaf1-leaf2", "h1-leaf1", "leaf1-eth1"])
-def test_only_links_between_switches_can_be_taken_down(name: str) -> None:
+def test_what_is_no_link_cannot_be_taken_down() -> None:
     with pytest.raises(KeyError):
-        Tables(leaf_spine()).link_down(name)
+        Tables(leaf_spine()).link_down("leaf1-leaf2")
+
+
+def test_the_link_of_a_host_changes_no_route() -> None:
+    tables = Tables(leaf_spine())
+    tables.link_down("h1-leaf1")
+    assert tables.reroute(["h1-leaf1"]) == {}
+    assert tables.cut_off() == []
+    tables.link_up("leaf1-h1")
+    assert not tables.down

@@ -255,8 +255,16 @@ class Rack(Mininet):
 
     def _set_loss(self, link: Link, loss: float) -> None:
         for end in (link.low, link.high):
-            if end.port:  # what a host sends is lost at no port
+            if end.port:
                 self.programs.set_loss(self.ports[self.shape.position[end.interface]], loss)
+            else:
+                said = link in self._losses or loss == 1.0  # what the rack says of its links is of ports
+                self.programs.set_host_loss(self._sees_departures(link), loss if said else 0.0)
+
+    def _sees_departures(self, link: Link) -> int:
+        """Of a host's link: the interface at which `nic_tx` is."""
+        one = next(one for one in self.links if one.spec.nominal == link)
+        return int((one.intf2 if one.spec.netem is None else one.intf1).index)
 
     def set_weights(self, classes: Classes) -> None:
         """See `testbed.engines.changes.Rack`."""

@@ -26,7 +26,14 @@ from testbed.units import show_rate
 CHANGED = "a host is not as it was before"
 RESTORE = "restore that host before the next run, see docs/lab.md"
 MOST_USED = 105  # %: a shaper's burst, and samples that are a little late
-SENT = {"nic_sent": "packets", "nic_acks": "acks", "nic_cnps": "cnps", "nic_ce": "ce_echoes"}
+SENT = {
+    "nic_sent": "packets",
+    "nic_acks": "acks",
+    "nic_cnps": "cnps",
+    "nic_ce": "ce_echoes",
+    "lost": "lost",
+    "answers_lost": "answers_lost",
+}
 
 
 def complete(record: RunRecord, observed: ObservedRun, group: HostGroup) -> None:
