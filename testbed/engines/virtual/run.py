@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from testbed.clock import Clock
 from testbed.controller import Signal
 from testbed.engines.changes import Changes, accept
 from testbed.engines.virtual import sender
-from testbed.engines.virtual.live_apps import LiveApps
 from testbed.engines.virtual.network import VirtualNetwork
 from testbed.engines.virtual.sampler import Sampler
 from testbed.engines.virtual.taps import Taps
@@ -47,6 +46,9 @@ from testbed.results.decisions import Served
 from testbed.results.record import RTT_BINS_PER_OCTAVE, EngineName, Histogram, Lag, Lateness, RunRecord
 from testbed.results.trace import DecisionTrace
 from testbed.tuning.loop import in_rack
+
+if TYPE_CHECKING:
+    from testbed.engines.virtual.live_apps import LiveApps
 
 log = logging.getLogger(__package__)
 SHOWING = 2e-3  # share of the time that snapshots may take live, for what is due meanwhile is late
@@ -297,7 +299,11 @@ def follow(
     name: str,
 ) -> None:
     """What the run's process does. One with apps can be entered from outside, by its ``name``."""
-    apps = LiveApps(resolved, dilation, name) if dilation and resolved.experiment.apps else None
+    apps = None
+    if dilation and resolved.experiment.apps:
+        from testbed.engines.virtual.live_apps import LiveApps  # pyroute2 takes longer than all else
+
+        apps = LiveApps(resolved, dilation, name)
     run = VirtualRun(resolved, captures, connection, turn, dilation, apps=apps)
     if dilation:
         _prepare_to_be_on_time(apps=apps is not None)

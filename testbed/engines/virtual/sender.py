@@ -52,18 +52,11 @@ class Sockets:
         self.packet = np.frombuffer(frame(framing, 0, framing.payload), np.uint8)
         self.short_at, self.short_sizes = short_packets(plan.size, framing.payload, len(self.packet))
         own_ports = world.experiment.own_ports
-        first: dict[tuple[str, str, int, int], int] = {}  # flow of each socket
-        sockets = [
-            (src, dst, tos, flow if own_ports else -1)
-            for flow, (src, dst, tos) in enumerate(zip(plan.src, plan.dst, plan.tos.tolist(), strict=True))
-        ]
-        for flow, socket in enumerate(sockets):
-            first.setdefault(socket, flow)
-        number = {socket: number for number, socket in enumerate(first)}
-        self.fds = np.array([number[socket] for socket in sockets], np.int64)
-        heads = (world.wires.head(src, dst, tos, flow, len(self.packet)) for (src, dst, tos, _), flow in first.items())
-        self.heads = np.frombuffer(b"".join(heads), np.uint8)
-        self.hosts = np.array([world.wires.host[src] for src, *_ in first], np.int64)
+        flows, ends = np.arange(len(plan)), plan.src_number << 32 | plan.dst_number << 8 | plan.tos
+        _, first, self.fds = np.unique(flows if own_ports else ends, return_index=True, return_inverse=True)
+        src, dst, tos = (column[first] for column in (plan.src_number, plan.dst_number, plan.tos))
+        self.heads = world.wires.heads(src, dst, tos, first, len(self.packet))
+        self.hosts = src - 1
         world.c.heads, world.c.socket_host = self.heads.ctypes.data, self.hosts.ctypes.data
         world.c.carried = framing.int_size
         world.keep(self)
@@ -160,9 +153,9 @@ def _credits(world: World, paths: Paths) -> CreditState | None:
     if receivers is None or resolved.receiver is None:
         return None
     tos, carried = world.experiment.rack.nic.ack_dscp << 2, layout.framing.ack_size - HEAD_BYTES
-    ends = enumerate(zip(plan.src, plan.dst, strict=True))
-    heads = b"".join(world.wires.head(dst, src, tos, flow, carried) for flow, (src, dst) in ends)
-    world.grant_from(np.array([world.wires.host[name] for name in plan.dst]), np.frombuffer(heads, np.uint8))
+    flows = np.arange(len(plan))
+    heads = world.wires.heads(plan.dst_number, plan.src_number, flows * 0 + tos, flows, carried)
+    world.grant_from(plan.dst_number - 1, heads.view(np.uint8))
     hosts = ReceivingHosts.of(layout, np.arange(len(plan)), world.wires.host_interfaces())
     return CreditState(receivers, resolved.receiver, hosts)
 

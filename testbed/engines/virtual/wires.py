@@ -6,6 +6,7 @@ import ipaddress
 import struct
 
 import numpy as np
+from numpy.typing import NDArray
 
 from testbed.agent.sockets import PORTS
 from testbed.base.arrays import Ints
@@ -20,8 +21,17 @@ from testbed.experiment.topology.tables import Hops
 
 FIRST_INDEX = 64  # of interfaces, as in the kernel's rack: RED draws by it
 HASH_SEEDS = 2**32 - 1
-IPV4 = struct.Struct("!BBHHHBBH4s4s")
-UDP = struct.Struct("!HHHH")
+ETH_P_IP, IPPROTO_UDP = 0x0800, 17
+ETHERNET_SIZE, IPV4_SIZE, UDP_SIZE = 14, 20, 8
+HEAD = np.dtype(
+    [
+        ("target", "u1", 6), ("source", "u1", 6), ("ethertype", ">u2"),
+        ("version", "u1"), ("tos", "u1"), ("length", ">u2"), ("id", ">u2"), ("fragment", ">u2"), ("ttl", "u1"),
+        ("protocol", "u1"), ("checksum", ">u2"), ("src", "u1", 4), ("dst", "u1", 4),
+        ("src_port", ">u2"), ("dst_port", ">u2"), ("udp_length", ">u2"), ("udp_checksum", ">u2"),
+    ]
+)  # fmt: skip
+assert HEAD.itemsize == HEAD_BYTES
 DONT_FRAGMENT = 0x4000
 TTL = 64
 ANY_SLACK = 1 << 31
@@ -121,19 +131,23 @@ class Wires:
         """Of each host's end of its link."""
         return {name: self.index[self.shape.link_of[name].low] for name in self.shape.hosts}
 
-    def head(self, src: str, dst: str, tos: int, flow: int, carried: int) -> bytes:
-        """Ethernet, IPv4 and UDP of a socket's packets, which carry so many bytes behind them."""
-        routed = len(self.switch) > 1
-        source, target = (self.shape.link_of[name] for name in (src, dst))
-        gateway = source.high if routed else target.low
-        addresses = [ipaddress.IPv4Address(self.shape.address(name)).packed for name in (src, dst)]
-        udp = UDP.pack(FIRST_PORT + flow % PORTS, ROCE_PORT, UDP.size + carried, 0)
-        length = IPV4.size + UDP.size + carried
-        fields = [0x45, tos, length, 0, DONT_FRAGMENT, TTL, 17]
-        header = IPV4.pack(*fields, 0, *addresses)
-        total = sum(struct.unpack("!10H", header))
+    def heads(self, src: Ints, dst: Ints, tos: Ints, flow: Ints, carried: int) -> NDArray[np.void]:
+        """Ethernet, IPv4 and UDP of sockets' packets, which carry so many bytes behind them; hosts count from 1."""
+        links = [self.shape.link_of[name] for name in self.host]
+        own = np.array([list(self.mac(link.low)) for link in links], np.uint8)
+        gateway = np.array([list(self.mac(link.high)) for link in links], np.uint8)
+        addresses = [ipaddress.IPv4Address(self.shape.address(name)).packed for name in self.host]
+        address = np.frombuffer(b"".join(addresses), np.uint8).reshape(-1, 4)
+        found = np.zeros(len(src), HEAD)
+        found["target"] = gateway[src - 1] if len(self.switch) > 1 else own[dst - 1]
+        found["source"], found["ethertype"] = own[src - 1], ETH_P_IP
+        found["version"], found["tos"], found["length"] = 0x45, tos, IPV4_SIZE + UDP_SIZE + carried
+        found["fragment"], found["ttl"], found["protocol"] = DONT_FRAGMENT, TTL, IPPROTO_UDP
+        found["src"], found["dst"] = address[src - 1], address[dst - 1]
+        found["src_port"], found["dst_port"] = FIRST_PORT + flow % PORTS, ROCE_PORT
+        found["udp_length"] = UDP_SIZE + carried
+        header = found.view(np.uint8).reshape(-1, HEAD_BYTES)[:, ETHERNET_SIZE:][:, :IPV4_SIZE]
+        total = np.ascontiguousarray(header).view(">u2").sum(axis=1, dtype=np.int64)
         total = (total & 0xFFFF) + (total >> 16)
-        header = IPV4.pack(*fields, ~(total + (total >> 16)) & 0xFFFF, *addresses)
-        head = self.mac(gateway) + self.mac(source.low) + b"\x08\x00" + header + udp
-        assert len(head) == HEAD_BYTES
-        return head
+        found["checksum"] = ~(total + (total >> 16)) & 0xFFFF
+        return found
