@@ -23,7 +23,6 @@ from testbed.advise.question import Question, Task
 GRIDS = Path(__file__).resolve().parents[1] / "tests" / "advise" / "grids"
 CASES = {  # objective, and length of a run
     "websearch": ("slowdown_short_p99", "time.duration=12 ms"),
-    "parking-lot": ("ql_p99", "time={duration: 5 ms, warmup: 2 ms}"),
     "incast-16": ("ql_p99", "time={duration: 5 ms, warmup: 2 ms}"),
 }
 STEPS = {"kmin": 8, "kmax": 6}
