@@ -1,7 +1,7 @@
 """The loop of one agent: read the ring, let the controller decide, send what is due, sleep until the next thing is due.
 
 It runs on nominal time and never waits busily, so it would be right on a virtual clock as well. What is here is the
-same for all controllers, and rare: starts, timeouts. What happens per packet is in pace.c, batch.c and
+same for all controllers, and rare: timeouts. What happens per packet is in pace.c, batch.c and
 feedback.c; decisions are made in `batch_agent`, or per flow in C (`flow_agent`).
 """
 
@@ -73,12 +73,11 @@ class Agent(ABC):
         datapath.begin(clock)
 
     @abstractmethod
-    def start(self, now: float, flows: Ints) -> None:
-        """These flows start now. Raises PluginFailed, as the others do, if the controller fails."""
-
-    @abstractmethod
     def decide(self, now: float) -> None:
-        """Make the decisions that are due by now."""
+        """Start the flows and make the decisions that are due by now.
+
+        Raises PluginFailed, as the others do, if the controller fails.
+        """
 
     @abstractmethod
     def time_out(self, now: float, flows: Ints) -> None:
@@ -104,10 +103,13 @@ class Agent(ABC):
             self.close()
             self.meter.clock_jump[0] = abs(time.time_ns() - time.monotonic_ns() - offset) / 1e9
 
+    def restart(self, now: float) -> None:
+        """All flows start now, once more."""
+        self.datapath.set_starts(np.full(len(self.flows), now))
+        self.decide(now)
+
     def step(self, now: float) -> None:
         """Everything that is due now."""
-        if self.datapath.next_start() <= now:
-            self.start(now, np.sort(self.datapath.due_starts(now)))
         self.decide(now)
         if now >= self._next_check:
             self._check_timeouts(now)
@@ -115,7 +117,7 @@ class Agent(ABC):
     @property
     def next_step(self) -> float:
         """When `step` is due at the latest."""
-        return min(self.datapath.next_start(), self._next_check, self.timing.end)
+        return min(self._next_check, self.timing.end)
 
     def close(self) -> None:
         """Copy to the shared memory what was counted in objects, which are faster."""

@@ -48,13 +48,19 @@ class BatchAgent(Agent):
     def steps(self) -> int:
         return self._steps
 
-    def start(self, now: float, flows: Ints) -> None:
+    def _start(self, now: float, flows: Ints) -> None:
         self._trace.record(START, now, len(flows), flows)
         self._call(self.controller.on_start, now, flows)
         self.datapath.started[flows] = 1
         self.apply(flows, now)
 
+    @property
+    def next_step(self) -> float:
+        return min(super().next_step, self.datapath.next_start())
+
     def decide(self, now: float) -> None:
+        if self.datapath.next_start() <= now:
+            self._start(now, np.sort(self.datapath.due_starts(now)))
         self._steps += 1
         if self._wants_sent and now >= self._next_report:
             self._report_sent(now)

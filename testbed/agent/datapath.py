@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from ctypes import c_double
 from typing import Any
 
@@ -91,6 +91,7 @@ class Datapath:
         )
         self._decided: tuple[Floats | None, ...] = (None, None, None)  # the controller's columns
         self._decided_at: list[int] = []
+        self.split: Callable[[Ints], Iterable[tuple[int, Ints]]] = self._alone  # in C, who serves which of these flows
         self._next_timer = c_double(np.inf)
         self._next_timer_at = ctypes.addressof(self._next_timer)
 
@@ -153,6 +154,9 @@ class Datapath:
             one.looked_at = ctypes.c_uint64.from_address(one.consumer).value
         self.c.rings, self.c.ring_count = ctypes.addressof(self._rings), len(rings)
         self.c.ring_fd = rings[0].ring.fd
+
+    def _alone(self, flows: Ints) -> Iterable[tuple[int, Ints]]:
+        return [(self.pointer, flows)]
 
     def begin(self, clock: Clock) -> None:
         """Nominal time 0 is known now."""
@@ -320,10 +324,12 @@ class Datapath:
         flows = np.ascontiguousarray(flows, np.int64)
         state.timeouts[flows] += 1
         if self.c.transport.recovery:
-            self.code.send_again(self.pointer, flows.ctypes.data, len(flows), now)
+            for agent, own in self.split(flows):
+                self.code.send_again(agent, own.ctypes.data, len(own), now)
             return
         if self.c.paths.chooser:
-            self.code.give_up(self.pointer, flows.ctypes.data, len(flows), now)
+            for agent, own in self.split(flows):
+                self.code.give_up(agent, own.ctypes.data, len(own), now)
         lost = state.inflight[flows]
         self.expected[flows] = state.sent[flows]
         state.lost[flows] += lost

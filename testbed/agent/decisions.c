@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A controller per flow is asked here, in the moment a record is read, a timer is due or packets were sent: Python is
- * not needed until a flow starts, falls silent, or the run ends.
+ * A controller per flow is asked here, in the moment its flow starts, a record is read, a timer is due or packets were
+ * sent: Python is not needed until a flow falls silent, or the run ends.
  */
 #include "batch.h"
 #include "queue_pairs.h"
@@ -189,7 +189,27 @@ static void tell_timers(struct datapath *d, double now)
 	}
 }
 
-/* All decisions that are due by `now`. */
+/* Flows whose time has come start. */
+static void start_due(struct datapath *d, double now)
+{
+	int64_t n = due_starts(d, now, d->decisions.due);
+
+	for (int64_t i = 0; i < n; i++) {
+		int64_t f = d->decisions.due[i];
+		struct decider *c = d->decisions.of[f];
+
+		d->flow[f].started = 1;
+		if (!goes_on(d, f)) {
+			memcpy(record_of(c, f), c->initial + f * c->size, (size_t)c->size);
+			if (!decide(d, f, ON_START, now, 0, NULL))
+				return;
+			trace_call(d, START, f, now, NULL, 0);
+		}
+		apply(d, f, record_of(c, d->flow[f].opener), now);
+	}
+}
+
+/* All decisions that are due by `now`, those with which flows start last. */
 void decide_due(struct datapath *d, double now)
 {
 	struct decisions *c = &d->decisions;
@@ -208,6 +228,8 @@ void decide_due(struct datapath *d, double now)
 	}
 	if (!has_failed(c) && heap_first(&d->alarms) <= now)
 		tell_timers(d, now);
+	if (!has_failed(c))
+		start_due(d, now);
 }
 
 /* When to decide again. Feedback and timers are gathered for a moment: several cost little more than one. */
@@ -216,6 +238,8 @@ static double next_decision(struct datapath *d, double now)
 	const struct decisions *c = &d->decisions;
 	double soonest = fmax(fmin(next_due(d), heap_first(&d->alarms)), now) + c->gather;
 
+	if (c->wants_sent) /* then, and not when something else is due */
+		soonest = fmin(soonest, c->next_report);
 	return fmin(fmin(soonest, now + c->longest_sleep), next_served(&c->core));
 }
 
@@ -225,7 +249,7 @@ int64_t serve(struct datapath *d, double until)
 	double now = now_seconds(d);
 	int64_t looks = 0;
 
-	while (now < fmin(until, next_start(d)) && looks < ENDLESS && !has_failed(&d->decisions) && !d->send_error) {
+	while (now < until && looks < ENDLESS && !has_failed(&d->decisions) && !d->send_error) {
 		double before = now;
 
 		pace(d, fmin(next_decision(d, now), until));
@@ -234,24 +258,6 @@ int64_t serve(struct datapath *d, double until)
 		decide_due(d, now);
 	}
 	return looks == ENDLESS && heap_first(&d->alarms) <= now;
-}
-
-/* These flows start. */
-void start_flows(struct datapath *d, const int64_t *flows, int64_t n, double now)
-{
-	for (int64_t i = 0; i < n; i++) {
-		int64_t f = flows[i];
-		struct decider *c = d->decisions.of[f];
-
-		d->flow[f].started = 1;
-		if (!goes_on(d, f)) {
-			memcpy(record_of(c, f), c->initial + f * c->size, (size_t)c->size);
-			if (!decide(d, f, ON_START, now, 0, NULL))
-				return;
-			trace_call(d, START, f, now, NULL, 0);
-		}
-		apply(d, f, record_of(c, d->flow[f].opener), now);
-	}
 }
 
 /* Everything in flight of these flows was declared lost. */

@@ -47,18 +47,13 @@ class Decisions:
         except Exception as error:  # noqa: BLE001
             self._lost = error
 
-    def start(self, flows: Ints, now: float) -> None:
-        """These flows start."""
-        flows = np.ascontiguousarray(flows, np.int64)
-        self._code.start_flows(self._pointer, flows.ctypes.data, len(flows), now)
-
     def time_out(self, flows: Ints, now: float) -> None:
         """These flows have been silent for too long."""
         flows = np.ascontiguousarray(flows, np.int64)
         self._code.time_out(self._pointer, flows.ctypes.data, len(flows), now)
 
     def decide_due(self, now: float) -> None:
-        """Make all decisions that are due by ``now``."""
+        """Make all decisions that are due by ``now``, and start flows."""
         self._code.decide_due(self._pointer, now)
 
     def serve(self, until: float) -> bool:
@@ -76,6 +71,11 @@ class Decisions:
         if self._lost:
             raise self._lost
         return bool(self._c.failed)
+
+    @property
+    def recording(self) -> bool:
+        """Whether calls are still recorded."""
+        return bool(self._record.left >= 0)
 
     @property
     def steps(self) -> int:

@@ -1,6 +1,8 @@
-"""An agent whose controller decides per flow: C asks it, and comes back when a flow starts or has fallen silent."""
+"""An agent whose controller decides per flow: C asks it, and comes back when a flow has fallen silent."""
 
 from __future__ import annotations
+
+from typing import Protocol
 
 from testbed.agent.agent import Agent, Timing
 from testbed.agent.datapath import Datapath
@@ -14,6 +16,25 @@ from testbed.registry import Plugin, failed
 
 LONGEST_SERVICE = 0.05  # wall seconds: signals are Python's to handle
 IN_THE_PAST = "on_timer leaves the timer of a flow in the past: set the next time, or inf"
+
+
+class Deciding(Protocol):
+    """See `Decisions`."""
+
+    @property
+    def has_failed(self) -> bool: ...
+
+    @property
+    def recording(self) -> bool: ...
+
+    @property
+    def steps(self) -> int: ...
+
+    def time_out(self, flows: Ints, now: float) -> None: ...
+
+    def decide_due(self, now: float) -> None: ...
+
+    def serve(self, until: float) -> bool: ...
 
 
 class FlowAgent(Agent):
@@ -32,15 +53,11 @@ class FlowAgent(Agent):
         super().__init__(plugin, clock, datapath, timing=timing, meter=meter)
         self.controller = controller
         self._service = clock.nominal_seconds(LONGEST_SERVICE)
-        self.decisions = Decisions(datapath, controller, meter, timing)
+        self.decisions: Deciding = Decisions(datapath, controller, meter, timing)
 
     @property
     def steps(self) -> int:
         return self.decisions.steps
-
-    def start(self, now: float, flows: Ints) -> None:
-        self.decisions.start(flows, now)
-        self._check()
 
     def decide(self, now: float) -> None:
         self.decisions.decide_due(now)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A binary heap of moments, at most one per id: a new moment of an id replaces its old one, so that the heap never holds
- * more than there are ids, however often they change.
+ * more than there are ids, however often they change. Of equal moments that of the lower id is first, whatever came before.
  */
 #ifndef TESTBED_HEAP_H
 #define TESTBED_HEAP_H
@@ -32,17 +32,22 @@ static inline void heap_put(struct heap *h, int64_t at, struct event e)
 	h->place[e.id] = at;
 }
 
+static inline int heap_before(const struct event *a, const struct event *b)
+{
+	return a->time < b->time || (a->time == b->time && a->id < b->id);
+}
+
 /* Put `e` in its place, given that `at` is free. */
 static inline void heap_settle(struct heap *h, int64_t at, struct event e)
 {
 	int64_t child;
 
-	for (; at > 0 && h->events[(at - 1) / 2].time > e.time; at = (at - 1) / 2)
+	for (; at > 0 && heap_before(&e, &h->events[(at - 1) / 2]); at = (at - 1) / 2)
 		heap_put(h, at, h->events[(at - 1) / 2]);
 	while ((child = 2 * at + 1) < h->length) {
-		if (child + 1 < h->length && h->events[child + 1].time < h->events[child].time)
+		if (child + 1 < h->length && heap_before(&h->events[child + 1], &h->events[child]))
 			child++;
-		if (h->events[child].time >= e.time)
+		if (!heap_before(&h->events[child], &e))
 			break;
 		heap_put(h, at, h->events[child]);
 		at = child;

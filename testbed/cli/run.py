@@ -27,6 +27,8 @@ from testbed.cli.shared import (
 from testbed.cli.shared_run import AllowEdits, DryRun, Inventory, MetricsAddr, Out, Playbook, Ui
 from testbed.runs.overrides import from_user, overridden
 
+MOST_PARTS = 64  # as in testbed/engines/virtual/parts.h
+
 if TYPE_CHECKING:
     from testbed.experiment.resolved import Resolved
 
@@ -54,6 +56,14 @@ def run(  # noqa: PLR0917 - one parameter per option
     ] = "",
     inventory: Inventory = None,
     playbook: Playbook = True,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=MOST_PARTS,
+            help="Of the virtual engine; by default one for small racks. Figures are the same for any number.",
+        ),
+    ] = None,
     alone: Annotated[
         bool,
         typer.Option("--alone", help="Run each job alone before, on the same hosts: how much do the others cost it?"),
@@ -81,7 +91,7 @@ def run(  # noqa: PLR0917 - one parameter per option
 
     from testbed.runs.plan import plan
 
-    planned = plan(lab or carrier(resolved.experiment.engine), resolved, pcap or [], snap)
+    planned = plan(lab or carrier(resolved.experiment.engine, threads), resolved, pcap or [], snap)
     if dry_run:
         print_resolved(resolved, format)
         return

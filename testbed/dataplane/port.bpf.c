@@ -127,6 +127,29 @@ static __always_inline void stamp_int(struct __sk_buff *skb, struct roce *packet
 #if CLASSES
 #include "queues.bpf.h"
 #else
+#ifdef VIRTUAL
+/* By ifindex: bytes that have left the port, where packets wait for their line. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, __u32);
+	__type(value, __u64);
+} departed SEC(".maps");
+#endif
+
+/* In the kernel they are what has come out of the link: no time passes by it. */
+static __always_inline __u64 *bytes_left(const struct port_config *config, __u32 port)
+{
+#ifdef VIRTUAL
+	(void)config;
+	return bpf_map_lookup_elem(&departed, &port);
+#else
+	struct arrivals *far = bpf_map_lookup_elem(&arrivals, &config->peer);
+
+	(void)port;
+	return far ? &far->bytes : NULL;
+#endif
+}
+
 SEC("tc")
 int port_egress(struct __sk_buff *skb)
 {
@@ -140,7 +163,7 @@ int port_egress(struct __sk_buff *skb)
 	struct size size = size_of(skb, &ip);
 	__u32 ingress_port = settings.xoff && packet ? skb->ingress_ifindex : 0;
 	struct ingress *ingress = ingress_port ? bpf_map_lookup_elem(&ingresses, &ingress_port) : NULL;
-	struct arrivals *far = config ? bpf_map_lookup_elem(&arrivals, &config->peer) : NULL;
+	__u64 *left = config ? bytes_left(config, key) : NULL;
 	struct pause *pause = settings.xoff ? bpf_map_lookup_elem(&pauses, &key) : NULL;
 	struct red red;
 	__u64 now, dt, paused = 0, drained, before, tx_bytes;
@@ -187,8 +210,8 @@ int port_egress(struct __sk_buff *skb)
 		count->area += (mean >> RATE_SHIFT) * dt + ((mean & ((1ull << RATE_SHIFT) - 1)) * dt >> RATE_SHIFT);
 	}
 	before -= drained;
-	if (far && config->peer) {
-		__u64 waiting = count->bytes - far->bytes;
+	if (left && config->peer) {
+		__u64 waiting = count->bytes - *left;
 
 		if (waiting < 1ull << 31 && waiting > (before >> RATE_SHIFT) + config->slack) {
 			count->stalled += waiting - config->slack - (before >> RATE_SHIFT);
@@ -249,7 +272,7 @@ int port_egress(struct __sk_buff *skb)
 	}
 #endif
 	if (lost) {
-		__sync_fetch_and_add(&count->lost_packets, size.packets);
+		count_lost(count, size.packets);
 		return TC_ACT_SHOT;
 	}
 	if (full) {
@@ -306,7 +329,7 @@ int port_ingress(struct __sk_buff *skb)
 		struct port_counters *sender = bpf_map_lookup_elem(&port_counters, &config->peer);
 
 		if (sender)
-			__sync_fetch_and_add(&sender->lost_packets, 1);
+			count_lost(sender, 1);
 		count_arrival(skb, 0);
 		return TC_ACT_SHOT;
 	}

@@ -23,4 +23,14 @@ struct {
 	__type(value, struct port_counters);
 } port_counters SEC(".maps");
 
+/* Both ends of a link count what it loses. */
+static __always_inline void count_lost(struct port_counters *count, __u32 packets)
+{
+#ifdef VIRTUAL
+	__atomic_fetch_add(&count->lost_packets, packets, __ATOMIC_RELAXED); /* all else is one thread's */
+#else
+	__sync_fetch_and_add(&count->lost_packets, packets);
+#endif
+}
+
 #endif

@@ -36,7 +36,7 @@ static __always_inline void count_entry(struct port_counters *count, __u32 queue
 static __always_inline void count_loss(struct port_counters *count, int lost, const struct size *size)
 {
 	if (lost) {
-		__sync_fetch_and_add(&count->lost_packets, size->packets);
+		count_lost(count, size->packets);
 	} else {
 		__sync_fetch_and_add(&count->dropped_packets, size->packets);
 		__sync_fetch_and_add(&count->dropped_bytes, size->bytes);

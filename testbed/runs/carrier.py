@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from testbed.errors import BadInput
+
 if TYPE_CHECKING:
     from testbed.engines.engine import Engine
     from testbed.experiment.model import Experiment
@@ -18,12 +20,16 @@ def begin(experiment: Experiment) -> None:
         compile_beside(experiment)
 
 
-def carrier(name: EngineName) -> Engine:
-    """An engine that needs no inventory."""
+def carrier(name: EngineName, threads: int | None = 1) -> Engine:
+    """An engine that needs no inventory. ``threads`` of the virtual one; None for what helps. Raises BadInput."""
+    if name != "virtual" and (threads or 1) > 1:
+        raise BadInput(
+            f"--threads: only the virtual engine runs on several, not '{name}'; leave it out, or use --engine virtual"
+        )
     if name == "virtual":
         from testbed.engines.virtual.engine import VirtualEngine
 
-        return VirtualEngine()
+        return VirtualEngine(threads=threads)
     if name == "live":
         from testbed.engines.virtual.live import LiveEngine
 

@@ -6,7 +6,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from testbed.controller import Ack, CompiledController, Signal
@@ -100,7 +99,7 @@ def test_a_second_start_has_the_first_state(compiled: bool) -> None:
         turn(agent, 0.0)
         turn(agent, 4.0)
         assert counts(bench) == 1000
-        agent.start(5.0 * SLOT, np.array([0]))
+        agent.restart(5.0 * SLOT)
         assert counts(bench) == 0
 
 

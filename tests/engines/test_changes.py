@@ -209,7 +209,7 @@ def test_the_kernels_rack_changes_as_well(tmp_path: Path) -> None:
 
 
 class Asking:
-    """Who follows a run and asks for these edits, one in twenty looks."""
+    """Who follows a run and asks for these edits, one in ten looks."""
 
     def __init__(self, *settings: Mapping[str, Value]) -> None:
         self.edits = [Edit(number, one) for number, one in enumerate(settings)]
@@ -223,7 +223,7 @@ class Asking:
 
     def poll(self) -> bool:
         self.looks += 1
-        return bool(self.edits) and self.looks % 20 == 0
+        return bool(self.edits) and self.looks % 10 == 0
 
     def recv(self) -> Edit:
         return self.edits.pop(0)

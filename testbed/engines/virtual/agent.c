@@ -12,5 +12,6 @@
 #include "../../agent/gather.c"
 #include "../../agent/tasks.c"
 #include "host.c"
+#include "parts.c"
 #include "wall.c"
 #include "app_links.c"

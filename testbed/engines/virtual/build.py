@@ -18,9 +18,10 @@ from testbed.live.samples import SOURCE as SAMPLES
 SOURCE = Path(__file__).parent
 INCLUDE = SOURCE / "include"
 FLAGS = (
-    "-O3", "-g1", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-lm",
+    "-O3", "-g1", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-lm", "-pthread",
     "-fno-strict-aliasing",  # programs look at packets as structs
     "-fno-semantic-interposition",  # nobody replaces a function of it
+    "-ftls-model=initial-exec",  # what each thread has of its own takes no call to find
     EXACT,
     f"-I{INCLUDE}",
 )  # fmt: skip
@@ -37,6 +38,7 @@ def _world(name: str, *variant: str) -> Unit:
             DATAPLANE / "nic.bpf.c",
             DATAPLANE / "port.bpf.c",
             SOURCE / "host.c",
+            SOURCE / "parts.c",
             SOURCE / "wall.c",
             SOURCE / "app_links.c",
             *(AGENT / name for name in AGENT_SOURCES),

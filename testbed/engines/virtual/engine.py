@@ -16,6 +16,7 @@ from testbed.engines.messages import observe
 from testbed.engines.virtual.build import unit_of, usual_unit
 from testbed.engines.virtual.lossless import ingress_sizes
 from testbed.engines.virtual.process import WatchedProcess
+from testbed.engines.virtual.whole import useful
 from testbed.errors import BadInput
 from testbed.experiment.model import Experiment
 from testbed.experiment.resolved import Resolved
@@ -36,8 +37,9 @@ class VirtualEngine:
 
     name: EngineName = "virtual"
 
-    def __init__(self, patience: float = PATIENCE) -> None:
-        self.patience = patience
+    def __init__(self, patience: float = PATIENCE, threads: int | None = 1) -> None:
+        """``threads``: None for what helps. Figures are the same for any number."""
+        self.patience, self.threads = patience, threads
 
     def check(self, resolved: Resolved) -> None:
         """Raises BadInput for what does not fit."""
@@ -78,7 +80,8 @@ class VirtualEngine:
             """C asks these too often to note each time whom: any of them."""
             return " or ".join(dict.fromkeys(one.whence for one in plugins[turn[0]]))
 
-        work = partial(follow, resolved, captures, turn, self._dilation(resolved), name=name)
+        threads = useful(resolved) if self.threads is None else self.threads
+        work = partial(follow, resolved, captures, turn, self._dilation(resolved), name=name, threads=threads)
         process = WatchedProcess(work, self.patience, silent, observer.descriptors)
         running.append(process)
         observer.on_fork()

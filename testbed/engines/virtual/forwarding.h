@@ -12,26 +12,15 @@
 
 #if MANY_PATHS
 
-/* xorshift32 (Marsaglia, 2003) */
-uint32_t world_random(void)
-{
-	uint32_t x = (uint32_t)world->random;
-
-	x ^= x << 13;
-	x ^= x >> 17;
-	x ^= x << 5;
-	world->random = x;
-	return x;
-}
-
-/* Where lines begin. */
-static int64_t adaptive_choice(const struct world *w, const int64_t *hops)
+/* As port_route does (adaptive.bpf.h). */
+static int64_t adaptive_choice(const struct world *w, int64_t here, const int64_t *hops, const struct roce *packet)
 {
 	struct next_hops ports = {.count = (uint32_t)hops[0]};
+	uint32_t drawn = draw(port_constants.seed + (uint32_t)here, bpf_ntohl(packet->qp), bpf_ntohl(packet->psn));
 
 	for (int64_t i = 0; i < hops[0]; i++)
 		ports.port[i] = (uint32_t)w->lines[hops[1 + i]].from;
-	return shortest_queue(&ports, world_random(), (uint64_t)w->now);
+	return shortest_queue(&ports, drawn, (uint64_t)w->now);
 }
 
 #endif
@@ -42,7 +31,7 @@ static inline int64_t next_hop(const struct world *w, int64_t here, const int64_
 {
 #if MANY_PATHS
 	if (w->routing == ADAPTIVE)
-		return adaptive_choice(w, hops);
+		return adaptive_choice(w, here, hops, packet);
 	if (skb->hash)
 		return hop_of_hash(skb->hash, hops[0]);
 #else
@@ -61,7 +50,12 @@ static const int64_t *hops_to(const struct world *w, int64_t here, int64_t edge)
 /* Of a packet that a host sends: the switch by way of which it goes, of those that have hosts (Valiant's routing). */
 static void draw_way(const struct world *w, struct packet *p)
 {
-	p->via = w->routing == VALIANT ? (int32_t)w->edge[world_random() % w->host_count] : -1;
+	const struct roce *packet = (const struct roce *)p->bytes;
+	uint32_t whom = bpf_ntohl(packet->qp) ^ packet->src_ip; /* answers go other ways */
+
+	p->via = -1;
+	if (w->routing == VALIANT)
+		p->via = (int32_t)w->edge[draw(port_constants.seed, whom, bpf_ntohl(packet->psn)) % w->host_count];
 }
 #endif
 

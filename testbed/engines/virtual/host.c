@@ -89,7 +89,7 @@ void send_credit(struct datapath *d, int64_t f, int64_t granted)
 	send_up(world, world->receiver[f], p);
 }
 
-static const struct datapath *agent; /* the one that sends in this world */
+static __thread const struct datapath *agent; /* the one that sends in this world */
 
 static void fetch(const void *from, int64_t size)
 {

@@ -10,9 +10,9 @@
 #define TESTBED_LINES_H
 
 #include "captures.h"
+#include "crossing.h"
 #include "occasions.h"
 #include "packets.h"
-#include "prefetch.h"
 #if CLASSES
 #include "scheduler.h"
 #endif
@@ -40,11 +40,10 @@ static void begin(struct world *w, struct line *l, struct packet *p, int64_t sta
 	p->arrives = l->free + l->delay;
 	if (l->tapped[0])
 		keep_copy(w, l->tapped[0], p, start, 0);
-	append(&l->on_the_way, p);
-	if (l->on_the_way.first == p) {
-		set_event(w, l - w->lines, p->arrives, p->order);
-		expect(l, p);
-	}
+	if (l->beyond)
+		cross(w, l, p);
+	else
+		come_out(w, l, p);
 }
 
 /* Whether a port, or one of its priorities, is paused now, and until when. */
@@ -146,7 +145,7 @@ static void serve(struct world *w, struct line *l)
 		next = l->leaving = next_packet(q, w->scheduler, ~held);
 		if (!next) {
 			if (q->waits)
-				set_event(w, id, until, w->order++);
+				set_event(w, id, until);
 			return;
 		}
 		if (classes->at_dequeue && l->sender >= 0) {
@@ -159,7 +158,7 @@ static void serve(struct world *w, struct line *l)
 	}
 	l->busy = 1;
 	begin(w, l, next, w->now);
-	set_event(w, id, l->free, w->order++);
+	set_event(w, id, l->free);
 }
 
 static void watchdog_looks(struct world *w, struct line *l)
@@ -212,14 +211,14 @@ static void go_on(struct world *w, struct line *l)
 			data = NULL;
 		if (!data && !other) {
 			if (until)
-				set_event(w, id, until, w->order++);
+				set_event(w, id, until);
 			return;
 		}
 		next = l->leaving = take(&l->waiting[!other || (data && !ANSWERS_FIRST && data->order < other->order)]);
 	}
 	l->busy = 1;
 	begin(w, l, next, w->now);
-	set_event(w, id, l->free, w->order++);
+	set_event(w, id, l->free);
 }
 
 /* The last bit has left: only now is the packet out of its switch. */
@@ -236,7 +235,7 @@ static void line_is_free(struct world *w, struct line *l)
 	if (p && l->sender >= 0) {
 		struct roce *packet = (struct roce *)p->bytes;
 
-		((struct arrivals *)w->arrivals)[l->to].bytes += p->length;
+		((uint64_t *)w->departed)[l->from] += p->length;
 		if (w->lossless && p->data) {
 			leave_switch(bpf_ntohs(packet->shim.ingress), p->length, nic_constants.xon);
 			packet->shim.ingress = 0; /* nic_rx and port_ingress, where it comes out, are too late */

@@ -45,6 +45,7 @@ class VirtualMaps(PortMaps):
         self.ingresses = memory.zeros(interfaces, wire.INGRESS)
         self.pauses = memory.zeros(interfaces, wire.PAUSE)
         self.arrivals = memory.zeros(interfaces, wire.ARRIVALS)
+        self.departed = memory.zeros(interfaces, np.uint64)  # bytes, where packets wait for their line
         self.flows_tx = memory.zeros(flows, wire.FLOW_TX)
         self.flows_rx = memory.zeros(flows, wire.FLOW_RX)
         self.flowlets = memory.zeros(flows, wire.FLOWLET)
@@ -66,6 +67,7 @@ class VirtualMaps(PortMaps):
     def addresses(self) -> dict[str, int]:
         """By the names of struct world."""
         arrays = {
+            "departed": self.departed,
             "arrivals": self.arrivals, "flows_tx": self.flows_tx, "flows_rx": self.flows_rx, "flowlets": self.flowlets,
             "receivers": self.receivers,
             "ingresses": self.ingresses, "pauses": self.pauses, "port_counters": self.counters, **self.elements,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What will happen next: a heap of occasions, at most one per id, by time and then by order of being brought about, so
- * that the order is the same on every machine. Each has four below it, which share a line of a cache: of a large rack the
- * heap is more than the nearest cache holds.
+ * What will happen next: a heap of occasions, at most one per id, by time. At one tick packets arrive first, in an order that
+ * is drawn for that tick by the numbers of their lines, so that no line is always before another; then lines are free.
+ * Nothing but time and numbers says so: each node's order is the same on every machine, whatever else is in the heap. Each
+ * has four below it, which share a line of a cache: of a large rack the heap is more than the nearest cache holds.
  */
 #ifndef TESTBED_OCCASIONS_H
 #define TESTBED_OCCASIONS_H
@@ -10,14 +11,24 @@
 #include "world.h"
 
 #define BELOW 4
+#define BEHIND (1ull << 63) /* all arrivals of its tick */
 #define TOP (BELOW - 1) /* where the heap begins in its array: those below one then begin at a multiple of BELOW */
 
-static int top_is_free; /* of the heap: what happens now was there, and most often brings about what takes its place */
+static __thread int top_is_free; /* of the heap: what happens now was there, and most often brings about what takes its place */
 
-/* No order is given twice. As one number: which of two comes first is a guess that a processor loses every other time. */
+/* No two are alike. As one number: which of two comes first is a guess that a processor loses every other time. */
 static int before(const struct occasion *a, const struct occasion *b)
 {
 	return ((unsigned __int128)a->time << 64 | a->what) < ((unsigned __int128)b->time << 64 | b->what);
+}
+
+static struct occasion occasion_of(const struct world *w, int64_t id, int64_t time)
+{
+	uint64_t drawn = ((uint64_t)time * 0x9e3779b97f4a7c15ull ^ (uint64_t)id * 0xbf58476d1ce4e5b9ull) * 0x94d049bb133111ebull;
+
+	if (id >= w->line_count)
+		return (struct occasion){time, BEHIND | (uint64_t)id};
+	return (struct occasion){time, (drawn >> (ID_BITS + 1)) << ID_BITS | (uint64_t)id};
 }
 
 static int64_t id_of(const struct occasion *e)
@@ -80,7 +91,7 @@ static void settle(struct world *w, int64_t at, struct occasion e)
 	put(w, at, e);
 }
 
-static void set_event(struct world *w, int64_t id, int64_t time, int64_t order)
+static void set_event(struct world *w, int64_t id, int64_t time)
 {
 	int64_t at = id < w->line_count ? -1 : w->place[id];
 
@@ -90,7 +101,7 @@ static void set_event(struct world *w, int64_t id, int64_t time, int64_t order)
 	}
 	if (at < 0)
 		at = TOP + w->event_count++;
-	settle(w, at, (struct occasion){time, (uint64_t)order << ID_BITS | (uint64_t)id});
+	settle(w, at, occasion_of(w, id, time));
 }
 
 static void remove_event(struct world *w, int64_t id)

@@ -16,8 +16,8 @@
 
 #define LARGE_PAGE (2 << 20) /* bytes */
 
-static struct packet *idle_packets, *idle_whole_packets;
-static struct packet *current; /* what the programs work on */
+static __thread struct packet *idle_packets, *idle_whole_packets;
+static __thread struct packet *current; /* what the programs work on */
 
 static int is_pause_frame(const struct packet *p)
 {

@@ -38,7 +38,7 @@ static void send_pause(struct world *w, int64_t row, uint32_t quanta)
 	if (CLASSES)
 		((struct ingress *)w->ingresses)[port].frames++;
 	if (quanta && (!CLASSES || w->place[renewal] < 0)) /* of several priorities, the first that is due */
-		set_event(w, renewal, w->now + w->renewed_after * ((512 * l->per_byte / 8) >> TICK_SHIFT), w->order++);
+		set_event(w, renewal, w->now + w->renewed_after * ((512 * l->per_byte / 8) >> TICK_SHIFT));
 	else if (!quanta && !CLASSES)
 		remove_event(w, renewal);
 	go_on(w, l);

@@ -16,7 +16,7 @@ static void move_event(struct world *w, int64_t id, int64_t time)
 {
 	for (int64_t at = TOP; at < end_of_heap(w); at++) {
 		if (id_of(&w->events[at]) == id) {
-			settle(w, at, (struct occasion){time, w->events[at].what});
+			settle(w, at, occasion_of(w, id, time));
 			return;
 		}
 	}

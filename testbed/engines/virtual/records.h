@@ -10,7 +10,7 @@
 
 #define FIRST_RECORD 200 /* any place but 0, where nothing was ever taken */
 
-static struct pause_event pause_slot; /* that a program is writing */
+static __thread struct pause_event pause_slot; /* that a program is writing */
 
 void *records_reserve(struct records *to, uint64_t size)
 {
@@ -18,6 +18,7 @@ void *records_reserve(struct records *to, uint64_t size)
 
 	if (!to)
 		return &pause_slot;
+	to = world->feedback; /* each part's own */
 	if (*to->consumer == *to->producer) /* nothing waits: stay where the caches are */
 		*to->consumer = *to->producer = FIRST_RECORD;
 	at = *to->producer;

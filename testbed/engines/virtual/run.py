@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from testbed.agent.columns import Flows
+from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.identity import Identity
 from testbed.agent.meter import Meter
 from testbed.base import linux
@@ -25,10 +26,13 @@ from testbed.clock import Clock
 from testbed.controller import Signal
 from testbed.engines.changes import Changes, accept
 from testbed.engines.virtual import sender
+from testbed.engines.virtual.cut import Cut
 from testbed.engines.virtual.network import VirtualNetwork
+from testbed.engines.virtual.parts import Parts
 from testbed.engines.virtual.sampler import Sampler
 from testbed.engines.virtual.taps import Taps
 from testbed.engines.virtual.wall import Wall
+from testbed.engines.virtual.whole import why_whole
 from testbed.engines.virtual.world import World
 from testbed.errors import PluginFailed
 from testbed.experiment.events import Event, EventSchedule
@@ -83,14 +87,16 @@ class VirtualRun:
         dilation: float | None = None,
         *,
         apps: LiveApps | None = None,
+        threads: int = 1,
     ) -> None:
         """``turn`` tells who watches this run whether a controller or chooser (0) or a tuner (1) may be deciding.
 
-        ``dilation``: wall seconds per nominal second; None for as fast as it goes.
+        ``dilation``: wall seconds per nominal second; None for as fast as it goes. The figures are the same for any
+        number of ``threads``.
         """
         self.resolved, self.layout, self.experiment = resolved, resolved.layout, resolved.experiment
         self.turn = np.zeros(1, np.int64) if turn is None else turn
-        self.connection, self.dilation, self.apps = connection, dilation, apps
+        self.connection, self.dilation, self.apps, self.threads = connection, dilation, apps, threads
         self.world = World(resolved)
         if apps:
             apps.links.join(self.world)
@@ -103,7 +109,13 @@ class VirtualRun:
         self.network = VirtualNetwork(self.world, self.tuning, engine, *([apps.links.drops] if apps else []))
         self.agent: sender.Sender
         self.tasks = sender.tasks_of(self.world)
+        self.parts: Parts | None = None
         self.agent, self.controller = sender.build(self.world, self.flows, self.meters[0], self.tasks)
+        if self.threads > 1 and (
+            why := "it keeps pace with the wall clock" if dilation else why_whole(self.world, self.agent)
+        ):
+            log.info("the run has one thread: %s", why)
+            self.threads = 1
         configure = partial(configured, self.controller) if self.controller else _nobody
         self.changes = Changes(resolved, self.flows, self.world, (self.world.ports, self.world.queues), configure)
         self.programs = Programs(
@@ -217,6 +229,7 @@ class VirtualRun:
             until = min(sampler.next_look, window, look, tuning.next_slot, schedule.next, duration)
             while now < until:  # starts of flows are many, and the agent's alone
                 sampler.take()
+                self._divide()
                 agent.step(now)
                 agent.wait(now, min(agent.next_step, until))
                 now = clock.now()
@@ -228,6 +241,12 @@ class VirtualRun:
 
     def _apps_failure(self) -> str:
         return self.apps.failure() if self.apps else ""
+
+    def _divide(self) -> None:
+        """Cut the rack into parts, once nobody records decisions in the order in which they are made."""
+        agent = self.agent
+        if self.threads > 1 and not self.parts and isinstance(agent, FlowAgent) and not agent.decisions.recording:
+            self.parts = Parts(self.world, agent, Cut.of(self.world.wires, self.layout.plan, self.threads))
 
     def _watched(self) -> list[Event]:
         """What the watchdog of pauses did."""
@@ -243,7 +262,7 @@ class VirtualRun:
         return self.programs.priorities(world.pool, world.maps.pool_rows.groups, world.wires.interfaces, never)
 
     def _counts(self, duration: float) -> Counts:
-        waiting = [self.world.ring.waiting()]
+        waiting = [ring.waiting() for ring in (self.parts.rings if self.parts else [self.world.ring])]
         return Counts(
             flows=self.programs.flows(self.flows, unread(waiting, len(self.flows))),
             ports=self.programs.ports(),
@@ -297,6 +316,7 @@ def follow(
     connection: Connection,
     *,
     name: str,
+    threads: int,
 ) -> None:
     """What the run's process does. One with apps can be entered from outside, by its ``name``."""
     apps = None
@@ -304,7 +324,7 @@ def follow(
         from testbed.engines.virtual.live_apps import LiveApps  # pyroute2 takes longer than all else
 
         apps = LiveApps(resolved, dilation, name)
-    run = VirtualRun(resolved, captures, connection, turn, dilation, apps=apps)
+    run = VirtualRun(resolved, captures, connection, turn, dilation, apps=apps, threads=threads)
     if dilation:
         _prepare_to_be_on_time(apps=apps is not None)
     connection.send(("record", run.follow()))

@@ -34,7 +34,7 @@ class Sender(Protocol):
     @property
     def next_step(self) -> float: ...
 
-    def start(self, now: float, flows: Ints) -> None: ...
+    def restart(self, now: float) -> None: ...
 
     def step(self, now: float) -> None: ...
 
@@ -77,8 +77,8 @@ class Nobody:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    def start(self, now: float, flows: Ints) -> None:
-        """There is none."""
+    def restart(self, now: float) -> None:
+        """There are no flows."""
 
     def step(self, now: float) -> None:
         """Nothing is ever due."""

@@ -20,7 +20,8 @@ LINE = np.dtype(
         *((name, "<i8") for name in ("per_byte", "delay", "free")),
         ("on_the_way", "<i8", (2,)),
         *((name, "<i4") for name in ("from", "to", "sender", "receiver")),
-        ("tapped", "<i4", (2,)),
+        ("tapped", "<i2", (2,)),
+        ("beyond", "<i4"),
         ("macs", "u1", (16,)),
         ("state", "<i8", (14,)),
     ]
@@ -83,17 +84,20 @@ class CTap(ctypes.Structure):
 
 
 MAPS = (
-    "arrivals", "flows_tx", "flows_rx", "ingresses", "pauses", "port_config", "port_counters", "port_red", "port_queue",
-    "port_bolt", "flowlets", "class_table", "departures", "receivers", "shares", "groups", "pools",
+    "departed", "arrivals", "flows_tx", "flows_rx", "ingresses", "pauses", "port_config", "port_counters", "port_red",
+    "port_queue", "port_bolt", "flowlets", "class_table", "departures", "receivers", "shares", "groups", "pools",
 )  # fmt: skip
 
 
 class CWorld(ctypes.Structure):
     _fields_ = [
-        *((name, c_int64) for name in ("now", "order")),
-        *((name, c_int64) for name in ("line_count", "host_count", "switch_count", "lossless", "queued", "routed")),
-        *((name, c_void_p) for name in ("lines", "events", "place")),
+        *((name, c_int64) for name in ("now", "order", "limit")),
+        *((name, c_void_p) for name in ("part", "events")),
         ("event_count", c_int64),
+        *((name, c_void_p) for name in ("feedback", "resumed")),
+        *((name, c_int64) for name in ("resumed_count", "released", "next_sample", "unroutable", "events_done")),
+        *((name, c_int64) for name in ("line_count", "host_count", "switch_count", "lossless", "queued", "routed")),
+        *((name, c_void_p) for name in ("lines", "place")),
         *((name, c_void_p) for name in ("up", "down", "edge", "sender", "out", "hops_at", "hops", "hash_seed")),
         *(
             (name, c_void_p)
@@ -102,7 +106,6 @@ class CWorld(ctypes.Structure):
                 "queues",
                 "scheduler",
                 "watchdog",
-                "feedback",
                 "flow_table",
                 "heads",
                 "socket_host",
@@ -112,15 +115,10 @@ class CWorld(ctypes.Structure):
         ),
         ("carried", c_int64),
         ("gather", c_double),
-        ("resumed", c_void_p),
-        ("resumed_count", c_int64),
         ("tasks", c_void_p),
-        *((name, c_int64) for name in ("released", "renewed_after")),
-        *((name, c_void_p) for name in ("taps", "sampler")),
-        ("next_sample", c_int64),
-        *((name, c_void_p) for name in ("wall", "apps")),
-        ("whole_size", c_int64),
-        *((name, c_int64) for name in ("unroutable", "events_done", "routing", "random")),
+        ("renewed_after", c_int64),
+        *((name, c_void_p) for name in ("taps", "sampler", "wall", "apps")),
+        *((name, c_int64) for name in ("whole_size", "routing")),
     ]
 
 
@@ -134,6 +132,13 @@ def library(unit: Unit) -> ctypes.CDLL:
     library.run_until_fed.restype, library.run_until_fed.argtypes = c_int64, [c_void_p, c_int64]
     library.relay.restype, library.relay.argtypes = None, [c_void_p, c_int]
     library.drain.restype, library.drain.argtypes = None, [c_void_p]
+    library.make_parts.restype, library.make_parts.argtypes = c_void_p, [c_int64, c_void_p, c_int64]
+    library.set_part.restype, library.set_part.argtypes = None, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p]
+    library.forget_parts.restype, library.forget_parts.argtypes = None, [c_void_p]
+    library.divide.restype, library.divide.argtypes = None, [c_void_p, c_void_p, c_void_p, c_void_p]
+    library.run_parts.restype, library.run_parts.argtypes = c_int64, [c_void_p, c_double, c_int64]
+    library.decide_parts.restype, library.decide_parts.argtypes = None, [c_void_p, c_double]
+    library.find_failure.restype, library.find_failure.argtypes = c_int64, [c_void_p]
     library.abandon.restype, library.abandon.argtypes = None, [c_void_p]
     library.take_samples.restype, library.take_samples.argtypes = None, [c_void_p, c_int64]
     library.flow_table_rebuild.restype, library.flow_table_rebuild.argtypes = None, [c_void_p]

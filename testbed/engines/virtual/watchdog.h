@@ -86,7 +86,7 @@ static void watch(struct world *w, struct line *l, int64_t held)
 		else if (!own->since && !own->storm) {
 			own->since = w->now;
 			if (w->place[id] < 0)
-				set_event(w, id, w->now + dog_of(w)->detection, w->order++);
+				set_event(w, id, w->now + dog_of(w)->detection);
 		}
 	}
 }
@@ -165,7 +165,7 @@ static void look_at_queues(struct world *w, struct line *l, int64_t held)
 		own->frames = frames_of(w, l, queue);
 	}
 	if (next < INT64_MAX)
-		set_event(w, 3 * w->line_count + (l - w->lines), next, w->order++);
+		set_event(w, 3 * w->line_count + (l - w->lines), next);
 }
 
 #endif

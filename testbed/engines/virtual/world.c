@@ -9,6 +9,7 @@
  *     PFC's pause frames        pause.h
  *     what programs write to    records.h (rings), table.h (the monitor's flows)
  *     series and captures       sampler.h, captures.h
+ *     parts of a large rack     parts.h, crossing.h
  *     caches                    prefetch.h
  *     wall time                 wall.c
  *     packets of apps           app_links.c
@@ -41,9 +42,9 @@ static int port_egress(struct __sk_buff *skb), port_ingress(struct __sk_buff *sk
 #include "sampler.h"
 #include "table.h"
 
-struct world *world;
-uint64_t stamp;
-int many_flows;
+__thread struct world *world;
+__thread uint64_t stamp;
+__thread int many_flows;
 
 static struct ring feedback_ring; /* as the programs know it */
 
@@ -60,13 +61,11 @@ static void arrives(struct world *w, struct line *l)
 	struct packet *p = take(&l->on_the_way);
 
 	if (l->on_the_way.first) {
-		set_event(w, l - w->lines, l->on_the_way.first->arrives, l->on_the_way.first->order);
+		set_event(w, l - w->lines, l->on_the_way.first->arrives);
 		expect(l, l->on_the_way.first);
 	}
 	if (l->tapped[1])
 		keep_copy(w, l->tapped[1], p, w->now, 1);
-	if (!CLASSES && w->queued && l->sender >= 0 && !is_pause_frame(p))
-		((struct arrivals *)w->arrivals)[l->to].bytes -= p->length; /* counted when it left the port */
 	if (l->receiver < 0)
 		at_host(w, l, p);
 	else
@@ -103,9 +102,17 @@ static void happen(struct world *w, const struct occasion *e)
 /* Until nothing is on its way any more. */
 void drain(struct world *w)
 {
-	while (w->event_count) {
-		happen(w, &w->events[TOP]);
-		w->resumed_count = 0; /* no agent is there to look */
+	while (w->event_count || w->part) {
+		while (w->event_count && w->events[TOP].time <= w->limit) {
+			happen(w, &w->events[TOP]);
+			w->resumed_count = 0; /* no agent is there to look */
+		}
+		if (!w->part)
+			continue;
+		w->part->ended = !w->event_count && w->part->next == NEVER;
+		next_window(w, NEVER);
+		if (w->limit < 0)
+			return;
 	}
 }
 
@@ -130,19 +137,32 @@ void abandon(struct world *w)
 	}
 }
 
-/* Everything until then, that tick included; or until an agent must know of something: feedback, a pause, flows that
- * others have released. Whether so. */
+/* Whether all is done until then: other parts may have sent something here, or apps. */
+static int passes(struct world *w, int64_t until)
+{
+	if (until > w->limit) {
+		next_window(w, until);
+		return 0;
+	}
+	return !w->wall || w->now >= until || wait_for(w, until);
+}
+
+/* Everything until then, that tick included; or until the end of a tick at which an agent must know of something: feedback,
+ * a pause, flows that others have released. Whether so. Not before that end: what else the tick has to do with other hosts. */
 int64_t run_until_fed(struct world *w, int64_t until)
 {
 	do {
-		while (w->event_count && w->events[TOP].time <= until) {
+		int64_t end = until < w->limit ? until : w->limit;
+
+		while (w->event_count && w->events[TOP].time <= end) {
 			if (w->wall && !keep_pace(w, w->events[TOP].time))
 				continue;
 			happen(w, &w->events[TOP]);
-			if (w->feedback->submitted || w->resumed_count || w->released)
+			if ((w->feedback->submitted || w->resumed_count || w->released) &&
+			    !(w->event_count && w->events[TOP].time == w->now))
 				return 1;
 		}
-	} while (w->wall && w->now < until && !wait_for(w, until));
+	} while (!passes(w, until));
 	if (w->now < until)
 		set_time(w, until);
 	return 0;
@@ -176,6 +196,9 @@ void enter(struct world *w, const void *nic, int64_t nic_size, const void *port,
 	port_counters.value = w->port_counters;
 	port_red.value = w->port_red;
 	port_queue.value = w->port_queue;
+#if !CLASSES
+	departed.value = w->departed;
+#endif
 #if MANY_PATHS
 	flowlets.value = w->flowlets;
 #endif

@@ -17,10 +17,11 @@
 struct wall; /* wall.c */
 struct app_links; /* app_links.c */
 struct timespec;
+struct part; /* parts.h */
 
 struct packet {
 	int64_t arrives; /* at the end of the line that it is on */
-	int64_t order; /* of being sent: of two packets that arrive at one tick, the earlier one is first */
+	int64_t order; /* of being sent, among those that wait for the line */
 	struct packet *next;
 	uint32_t length; /* bytes of the frame */
 	uint16_t data; /* in the class that can be paused, and that answers overtake with Bolt */
@@ -51,7 +52,8 @@ struct line {
 	struct fifo on_the_way; /* state: by arrival */
 	int32_t from, to; /* ifindex of its ends */
 	int32_t sender, receiver; /* numbers of switches; -1 - number of a host */
-	int32_t tapped[2]; /* capture: number + 1 of the tap where packets enter, and where they come out; 0 for none */
+	int16_t tapped[2]; /* capture: number + 1 of the tap where packets enter, and where they come out; 0 for none */
+	int32_t beyond; /* number + 1 of the part where it ends, if it begins in another; 0: it does not */
 	uint8_t macs[16]; /* destination and source of frames that were routed onto it */
 	/* state, where packets wait: what waits, by class; pause frames go first */
 	struct fifo waiting[2], pauses;
@@ -63,7 +65,7 @@ struct line {
 
 struct occasion {
 	int64_t time;
-	/* order << ID_BITS | id; id is a line: its first packet arrives; lines + line: it is free; 2 * lines + line: its port
+	/* what is drawn, << ID_BITS | id; id is a line: its first packet arrives; lines + line: it is free; 2 * lines + line: its port
 	 * renews a pause; 3 * lines + line: its watchdog looks */
 	uint64_t what;
 };
@@ -87,12 +89,21 @@ struct tap {
 
 /* Mirrored in structs.py. */
 struct world {
+	/* each part has its own: */
 	int64_t now, order;
+	int64_t limit; /* the last tick up to which it may go on by itself */
+	struct part *part; /* NULL: the rack is one */
+	struct occasion *events; /* a heap, see occasions.h; four per line have room */
+	int64_t event_count;
+	struct records *feedback;
+	int64_t *resumed, resumed_count; /* hosts to which a pause frame came */
+	int64_t released; /* whether flows that waited for others need not any more */
+	int64_t next_sample; /* the tick at whose end it is due */
+	int64_t unroutable, events_done; /* counters */
+	/* of the rack: */
 	int64_t line_count, host_count, switch_count, lossless, queued, routed; /* queued: packets wait for their line */
 	struct line *lines;
-	struct occasion *events; /* a heap, see occasions.h; four per line have room */
-	int64_t *place; /* of each id in it, but for arrivals; -1 for none */
-	int64_t event_count;
+	int64_t *place; /* of each id in its heap of events, but for arrivals; -1 for none */
 	/* of a host, by number: the lines from it and to it, its switch, and its number among the agent's senders (or -1) */
 	int64_t *up, *down, *edge, *sender;
 	/* of an interface: the line that begins there */
@@ -101,12 +112,11 @@ struct world {
 	int64_t *hops_at, *hops;
 	uint64_t *hash_seed; /* of a switch */
 	/* maps of the programs */
-	void *arrivals, *flows_tx, *flows_rx, *ingresses, *pauses, *port_config, *port_counters, *port_red, *port_queue, *port_bolt, *flowlets, *class_table, *departures,
+	void *departed, *arrivals, *flows_tx, *flows_rx, *ingresses, *pauses, *port_config, *port_counters, *port_red, *port_queue, *port_bolt, *flowlets, *class_table, *departures,
 		*receivers, *shares, *groups, *pools;
 	struct queues *queues; /* of each line, with classes */
 	struct scheduler *scheduler;
 	struct watchdog *watchdog; /* NULL for none */
-	struct records *feedback;
 	void *flow_table; /* struct table */
 	/* the agent: heads of its sockets' frames, of HEAD_BYTES each; bytes of a packet behind them that are not payload */
 	uint8_t *heads;
@@ -117,20 +127,14 @@ struct world {
 	int64_t carried;
 	/* agent: for how many seconds feedback may be gathered */
 	double gather;
-	int64_t *resumed, resumed_count; /* hosts to which a pause frame came */
 	void *tasks; /* struct tasks, if flows wait for others */
-	int64_t released; /* whether some of them need not any more */
 	int64_t renewed_after; /* quanta after which a pause is sent again */
 	struct tap *taps;
-	void *sampler; /* struct sampler, and the tick at whose end its next sample is due */
-	int64_t next_sample;
+	void *sampler; /* struct sampler */
 	struct wall *wall; /* whose pace it keeps; NULL for none */
 	struct app_links *apps; /* NULL for none */
 	int64_t whole_size; /* of a packet of theirs with all its bytes */
-	/* counters */
-	int64_t unroutable, events_done;
 	int64_t routing; /* enum routing */
-	uint64_t random; /* state of xorshift32 */
 };
 
 void enter(struct world *w, const void *nic, int64_t nic_size, const void *port, int64_t port_size);
@@ -155,7 +159,7 @@ void hand_out(struct world *w, int64_t host, const struct packet *p);
 void sleep_until_sent(struct app_links *apps, const struct timespec *longest);
 void relay(struct world *w, int file);
 
-extern struct world *world; /* the one that this thread is in */
-extern int many_flows; /* their state stays in no cache: what is about to be touched is fetched */
+extern __thread struct world *world; /* the one that this thread is in */
+extern __thread int many_flows; /* their state stays in no cache: what is about to be touched is fetched */
 
 #endif

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,8 +35,8 @@ LOST = 1.0  # as the loss of a port: its link is down
 EVENTS_PER_LINE = 4
 NEVER = int(np.iinfo(np.int64).max)
 RENEWED_AFTER = 0xFFFF // 2  # quanta
+SEEDS = 2**32  # of draws
 LONG = 10**8  # of those: longer than any pause
-SEEDS = 2**32 - 1  # xorshift must not start at 0
 
 
 class World:
@@ -46,7 +46,7 @@ class World:
         self.resolved, self.layout = resolved, resolved.layout
         self.experiment = resolved.experiment
         self._keep: list[Any] = []  # what C points to must live as long as this
-        self.c = CWorld(now=EPOCH)
+        self.c = CWorld(now=EPOCH, limit=NEVER)
         self.clock: Clock = virtual_clock(self.ticks)
         shape, plan = self.layout.shape, self.layout.plan
         self.buffer = ingress_sizes(self.layout)
@@ -67,6 +67,7 @@ class World:
         )  # fmt: skip
         self.ring = VirtualRing()
         self.port_list = self.wires.ports(self.layout, self.clock, self.bolt or self.buffer is not None)
+        self.empty: Callable[[], None] = lambda: self.code.drain(self.address)
         self._switch_on()
         self._describe()
         self.enter()
@@ -151,7 +152,7 @@ class World:
         c.next_sample = NEVER  # until a sampler is there
         c.resumed = self._at(np.zeros(len(lines), np.int64))
         c.renewed_after = RENEWED_AFTER
-        c.routing, c.random = wire.routing(self.experiment.routing.name), self.experiment.seed % SEEDS + 1
+        c.routing = wire.routing(self.experiment.routing.name)
 
     def _scheduler(self, classes: Classes) -> NDArray[np.void]:
         made = np.zeros(1, SCHEDULER)
@@ -180,7 +181,7 @@ class World:
         lossless = (bool(self.c.lossless), self.buffer.xon if self.buffer else 0)
         tag = (wire.ROCE_PORT.to_bytes(2, "big"), wire.P_KEY.to_bytes(2, "big"))
         own = (int.from_bytes(part, "little") for part in tag)
-        routing = wire.routing(self.experiment.routing.name)
+        routing, seed = wire.routing(self.experiment.routing.name), self.experiment.seed % SEEDS
         routing = wire.SPRAYED if routing == wire.VALIANT else routing  # the ways of these are ours
         gap = self.clock.wall_ns(self.layout.flowlet_gap)
         answers = Answers(self.experiment.rack.nic.ack_dscp, self.experiment.rack.nic.cnp_dscp)
@@ -189,11 +190,11 @@ class World:
         tables = self.experiment.rack.switch.tables
         trim_tos = tables.trim_tos if tables else 0
         nic = wire.NIC_SETTINGS.pack(
-            interval, 0, gap, *lossless, *own, 0, routing, 0, *answers.tos, numbered, ahead, credits, trim_tos
+            interval, 0, gap, *lossless, *own, 0, routing, seed, *answers.tos, numbered, ahead, credits, trim_tos
         )
         sizes = (self.buffer.xoff, self.buffer.xon, self.buffer.limit) if self.buffer else (self.pausing, 0, 0)
         notices = (self.resolved.src_threshold, self.layout.framing.wire_size)
-        port = wire.PORT_SETTINGS.pack(*sizes, self.maps.flow_table is not None, *notices, routing, 0)
+        port = wire.PORT_SETTINGS.pack(*sizes, self.maps.flow_table is not None, *notices, routing, seed)
         self.address = ctypes.addressof(self.c)
         self.code.enter(self.address, nic, len(nic), port, len(port))
 
@@ -282,7 +283,7 @@ class World:
         """
         if stuck:
             self.c.renewed_after = LONG
-        self.code.drain(self.address)
+        self.empty()
 
     def abandon(self) -> None:
         """Give up: its packets and its memory are there for the next world. Nobody may look at it any more."""

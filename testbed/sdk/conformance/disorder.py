@@ -11,7 +11,6 @@ import random
 
 import numpy as np
 
-from testbed.base.arrays import Ints
 from testbed.engines.virtual.maps import VirtualRing
 from testbed.engines.virtual.sender import Sender
 from testbed.engines.virtual.world import World
@@ -64,6 +63,6 @@ class Disorder:
         """The run is over."""
         self.agent.close()
 
-    def start(self, now: float, flows: Ints) -> None:
-        """These flows start now."""
-        self.agent.start(now, flows)
+    def restart(self, now: float) -> None:
+        """All flows start now, once more."""
+        self.agent.restart(now)

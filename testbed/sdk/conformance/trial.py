@@ -208,7 +208,7 @@ class Trial(VirtualRun):
 
     def restarted(self) -> Floats:
         """The same, after all have started once more. Raises PluginFailed."""
-        self.agent.start(self.clock.now(), np.arange(len(self.flows)))
+        self.agent.restart(self.clock.now())
         return self.begun()
 
     @property

@@ -61,14 +61,14 @@ SMALL = {
 }
 
 
-def made(small: Small) -> dict[str, Any]:
+def made(small: Small, threads: int = 1) -> dict[str, Any]:
     """Hashes of what it leaves now, and some figures for the reader."""
     plugins = {"controller": small.controller, "tuner": small.tuner}
     options = {"time.duration": small.duration, "time.warmup": "50 us", "record.report": "false"}
     resolved = resolve(small.experiment, plugins, options, list(small.settings))
     captured = points(small.captured, resolved.layout.shape)
     with tempfile.TemporaryDirectory() as folder:
-        done = execute(VirtualEngine(), resolved, Path(folder) / "run", Observer(), points=captured)
+        done = execute(VirtualEngine(threads=threads), resolved, Path(folder) / "run", Observer(), points=captured)
         assert done.failure == ""
         hashes = {name: _hash_of(done.folder / name) for name in compared(done.folder)}
         found = figures(done.folder)

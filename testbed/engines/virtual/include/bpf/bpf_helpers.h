@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Stands in for libbpf's <bpf/bpf_helpers.h>: maps are plain memory, which a world points them at, and one thread runs
- * all programs, so that nothing need be locked.
+ * the programs of a node, so that nothing need be locked.
  */
 #ifndef TESTBED_BPF_HELPERS_H
 #define TESTBED_BPF_HELPERS_H
@@ -23,7 +23,7 @@ struct flow_key;
 struct flow_seen;
 struct records;
 
-extern uint64_t stamp; /* what time it is for a program: ticks */
+extern __thread uint64_t stamp; /* what time it is for a program: ticks */
 
 struct flow_seen *flow_table_lookup(const struct flow_key *key);
 long flow_table_insert(const struct flow_key *key, const struct flow_seen *seen);
@@ -94,9 +94,6 @@ static __always_inline long bpf_skb_change_tail(struct __sk_buff *skb, __u32 len
 }
 
 #if MANY_PATHS
-uint32_t world_random(void);
-
-#define draw(seed, whom, number) ((void)(seed), (void)(whom), (void)(number), world_random())
 #define bpf_get_hash_recalc(skb) ((skb)->hash)
 #define bpf_set_hash(skb, number) ((skb)->hash = (number))
 #else

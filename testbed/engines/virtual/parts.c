@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The threads of a rack that is cut into parts (parts.h). They are there for one call; between calls the rack is Python's,
+ * and all that parts have counted is the first one's.
+ */
+#include "../../agent/batch.h"
+#include "../../agent/memory.h"
+#include "parts.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SPINS 2000 /* looks before a thread sleeps: the others most often come soon */
+
+static void sleep_while(uint32_t *at, uint32_t value)
+{
+	syscall(SYS_futex, at, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+static void wake_all(uint32_t *at)
+{
+	syscall(SYS_futex, at, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void relax(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#endif
+}
+
+/* All parts' threads come here; the last does what is `between`, then all go on. */
+void meet(struct parts *all, void (*between)(struct parts *all))
+{
+	uint32_t turn = __atomic_load_n(&all->turn, __ATOMIC_ACQUIRE);
+
+	if (__atomic_add_fetch(&all->arrived, 1, __ATOMIC_ACQ_REL) == all->count) {
+		between(all);
+		__atomic_store_n(&all->arrived, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&all->turn, turn + 1, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(&all->sleeping, __ATOMIC_SEQ_CST))
+			wake_all(&all->turn);
+		return;
+	}
+	for (int64_t i = 0; i < SPINS; i++) {
+		if (__atomic_load_n(&all->turn, __ATOMIC_ACQUIRE) != turn)
+			return;
+		relax();
+	}
+	__atomic_add_fetch(&all->sleeping, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&all->turn, __ATOMIC_SEQ_CST) == turn)
+		sleep_while(&all->turn, turn);
+	__atomic_sub_fetch(&all->sleeping, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Its controller has failed: time goes on without it, for the others. */
+static void go_on_without(struct part *own, int64_t tick)
+{
+	struct world *w = own->world;
+
+	while (run_until_fed(w, tick))
+		w->feedback->submitted = w->resumed_count = 0;
+}
+
+static void *work(void *of)
+{
+	struct part *own = of;
+	const double until = own->all->until;
+
+	enter_part(own);
+	if (own->all->draining) {
+		drain(own->world);
+	} else {
+		own->endless = serve(own->agent, until);
+		if (has_failed(&own->agent->decisions))
+			own->failed_at = own->world->now;
+		go_on_without(own, tick_of(own->agent, until));
+		leave_windows(own->world);
+	}
+	leave_part(own);
+	return NULL;
+}
+
+static void add_counts(struct histogram *to, const struct histogram *from)
+{
+	for (int64_t i = 0; i < to->bins; i++) {
+		to->counts[i] += from->counts[i];
+		from->counts[i] = 0;
+	}
+	*to->top = fmax(*to->top, *from->top);
+	*to->bottom = fmin(*to->bottom, *from->bottom);
+}
+
+static void add_number(int64_t *to, int64_t *from)
+{
+	*to += *from;
+	*from = 0;
+}
+
+/* What an agent has counted is the first one's. */
+static void add_agent(struct datapath *to, struct datapath *from)
+{
+	add_counts(&to->rtts, &from->rtts);
+	add_counts(&to->pacing, &from->pacing);
+	add_counts(&to->feedback, &from->feedback);
+	add_counts(to->decisions.times, from->decisions.times);
+	if (to->messages.times)
+		add_counts(to->messages.times, from->messages.times);
+	add_number(&to->int_faults, &from->int_faults);
+	add_number(&to->above_line, &from->above_line);
+	add_number(&to->transport.in_error, &from->transport.in_error);
+	add_number(&to->decisions.steps, &from->decisions.steps);
+	add_number(&to->decisions.counts[0], &from->decisions.counts[0]);
+	add_number(&to->decisions.counts[1], &from->decisions.counts[1]);
+	*to->decisions.seconds += *from->decisions.seconds;
+	*from->decisions.seconds = 0;
+}
+
+static void add_part(const struct part *to, const struct part *from)
+{
+	if (to->world->now < from->world->now) /* it had the last packet */
+		to->world->now = from->world->now;
+	add_number(&to->world->unroutable, &from->world->unroutable);
+	add_number(&to->world->events_done, &from->world->events_done);
+	add_agent(to->agent, from->agent);
+}
+
+static void copy_deciders(struct parts *all)
+{
+	for (int64_t i = 1; i < all->count; i++) {
+		for (int64_t k = 0; k < all->decider_count; k++)
+			all->part[i].deciders[k] = *all->deciders[k];
+	}
+}
+
+static int part_failed(const struct part *one)
+{
+	return has_failed(&one->agent->decisions) || one->agent->paths.failed;
+}
+
+/* Who has failed first speaks for all: returns whether anybody has. */
+int64_t find_failure(struct parts *all)
+{
+	struct datapath *agent = all->part[0].agent;
+	struct part *first = NULL;
+
+	for (struct part *one = all->part; one < all->part + all->count; one++) {
+		if (part_failed(one) && (!first || one->failed_at < first->failed_at))
+			first = one;
+	}
+	if (!first)
+		return 0;
+	for (int64_t k = 0; first->number && k < all->decider_count; k++)
+		*all->deciders[k] = first->deciders[k];
+	agent->decisions.failed = first->agent->decisions.failed;
+	agent->paths.failed = first->agent->paths.failed;
+	return 1;
+}
+
+/* All parts until then, s; or, draining, until nothing is on its way. Whether a timer of one stays in the past. */
+int64_t run_parts(struct parts *all, double until, int64_t draining)
+{
+	pthread_t threads[MOST_PARTS];
+	int64_t endless = 0;
+
+	all->until = until;
+	all->draining = draining;
+	copy_deciders(all);
+	begin_windows(all);
+	for (int64_t i = 1; i < all->count; i++) {
+		if (pthread_create(&threads[i], NULL, work, &all->part[i]))
+			abort();
+	}
+	work(all->part);
+	for (int64_t i = 1; i < all->count; i++) {
+		pthread_join(threads[i], NULL);
+		add_part(all->part, &all->part[i]);
+	}
+	for (int64_t i = 0; i < all->count; i++)
+		endless |= all->part[i].endless;
+	all->part[0].world->next_sample = all->next_sample;
+	return endless;
+}
+
+/* All decisions that are due by `now`. */
+void decide_parts(struct parts *all, double now)
+{
+	copy_deciders(all);
+	for (int64_t i = 0; i < all->count; i++)
+		decide_due(all->part[i].agent, now);
+}
+
+/* Moments of the first agent are those of whoever serves them: `of` each id, in steps of `each`. */
+static void hand_on(struct parts *all, size_t heap, int64_t from, const int64_t *of, int64_t n, int64_t each)
+{
+	struct heap *first = (struct heap *)((char *)all->part[0].agent + heap);
+
+	for (int64_t i = 0; i < n; i++) {
+		int64_t at = first->place[from + i], part = of[i / each];
+		struct heap *other = (struct heap *)((char *)all->part[part].agent + heap);
+
+		if (at < 0 || !part)
+			continue;
+		heap_set(other, from + i, first->events[at].time);
+		heap_remove(first, from + i);
+	}
+}
+
+/* What was one until now is parts: of each line its end, of each flow and host of the agent. */
+void divide(struct parts *all, const int64_t *line, const int64_t *flow, const int64_t *host)
+{
+	struct datapath *d = all->part[0].agent;
+	int64_t n = d->unreported_length;
+
+	cut_lines(all, line);
+	hand_on(all, offsetof(struct datapath, starts), 0, flow, d->flows, 1);
+	hand_on(all, offsetof(struct datapath, alarms), 0, flow, d->flows, 1);
+	hand_on(all, offsetof(struct datapath, agenda), 0, flow, d->flows, 1);
+	hand_on(all, offsetof(struct datapath, agenda), d->flows, host, d->hosts, 1);
+	if (d->gate)
+		hand_on(all, offsetof(struct datapath, agenda), d->flows + d->hosts, host, d->hosts * PRIORITIES, PRIORITIES);
+	d->unreported_length = 0;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t f = d->unreported[i];
+		struct datapath *to = all->part[flow[f]].agent;
+
+		to->unreported[to->unreported_length++] = f;
+	}
+}
+
+struct parts *make_parts(int64_t count, struct decider **deciders, int64_t decider_count)
+{
+	struct parts *all = needed(calloc(1, sizeof(*all)));
+
+	all->part = needed(aligned_alloc(CACHE_LINE, (size_t)count * sizeof(*all->part)));
+	memset(all->part, 0, (size_t)count * sizeof(*all->part));
+	all->count = count;
+	all->deciders = deciders;
+	all->decider_count = decider_count;
+	return all;
+}
+
+void set_part(struct parts *all, int64_t number, struct world *w, struct datapath *agent, struct decider *deciders)
+{
+	struct part *own = &all->part[number];
+
+	own->world = w;
+	own->agent = agent;
+	own->all = all;
+	own->number = number;
+	own->next = NEVER;
+	own->deciders = deciders;
+	w->part = own;
+}
+
+void forget_parts(struct parts *all)
+{
+	free(all->part);
+	free(all);
+}

@@ -1,0 +1,166 @@
+"""A rack that is cut into parts, each of which has a thread while the rack goes on (parts.h)."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Iterator
+
+import numpy as np
+
+from testbed.agent.datapath import Datapath
+from testbed.agent.flow_agent import Deciding, FlowAgent
+from testbed.agent.memory import Memory
+from testbed.agent.paths import KNOWN_PORT, KNOWN_PORTS
+from testbed.agent.structs import HOPS, ROWS, CDatapath, CHistogram, CRing
+from testbed.base.arrays import Ints
+from testbed.compiled.records import Decider
+from testbed.dataplane.wire import MAX_HOPS, PRIORITIES
+from testbed.engines.virtual.cut import Cut
+from testbed.engines.virtual.maps import VirtualRing
+from testbed.engines.virtual.structs import OCCASION, TOP, CWorld
+from testbed.engines.virtual.world import EVENTS_PER_LINE, World
+
+KNOWN_BYTES = KNOWN_PORT.itemsize * KNOWN_PORTS
+COUNTED = ("refused", "high_water", "swapped", "int_faults", "above_line", "filled_length", "unreported_length")
+
+
+class Parts:
+    """What was one world and one agent until now; both go on as those of the first part."""
+
+    def __init__(self, world: World, agent: FlowAgent, cut: Cut) -> None:
+        datapath = agent.datapath
+        self._world, self._datapath, self._code = world, datapath, world.code
+        self._memory, self._keep = Memory(), list[object]()
+        c = datapath.c
+        self._of = cut.host[world.layout.plan.src_number - 1]
+        assert agent.controller.addresses is not None
+        deciders, self._decider = np.unique(agent.controller.addresses, return_inverse=True)
+        if c.paths.chooser:
+            deciders = np.append(deciders, c.paths.chooser)
+        self.pointer = self._code.make_parts(cut.count, self._memory.keep(deciders), len(deciders))
+        weakref.finalize(self, self._code.forget_parts, self.pointer)
+        self.agents = [datapath.pointer]
+        self.rings = [world.ring]
+        self._code.set_part(self.pointer, 0, world.address, datapath.pointer, None)
+        for number in range(1, cut.count):
+            self._add(number, len(deciders))
+        hosts = np.unique(world.layout.plan.src_number)
+        columns = (cut.line, self._of, cut.host[hosts - 1])
+        self._code.divide(self.pointer, *map(self._memory.keep, columns))
+        datapath.split, world.empty = self.split, self.drain
+        agent.decisions = DividedDecisions(agent.decisions, self, datapath)
+
+    def _add(self, number: int, deciders: int) -> None:
+        own = self._memory.keep(np.zeros((deciders, ctypes.sizeof(Decider)), np.uint8))
+        ring = VirtualRing()
+        world = self._part_of_world(ring)
+        agent = self._part_of_agent(ring, own, deciders)
+        self._keep += [world, agent, ring]
+        self.rings.append(ring)
+        self.agents.append(ctypes.addressof(agent))
+        self._code.set_part(self.pointer, number, ctypes.addressof(world), ctypes.addressof(agent), own)
+
+    def _part_of_world(self, ring: VirtualRing) -> CWorld:
+        world, keep = self._world, self._memory.keep
+        c = CWorld.from_buffer_copy(world.c)
+        lines = int(c.line_count)
+        c.events, c.event_count = keep(world.memory.zeros(TOP + EVENTS_PER_LINE * lines, OCCASION)), 0
+        c.resumed, c.feedback = keep(np.zeros(lines, np.int64)), ctypes.addressof(ring.c)
+        c.resumed_count = c.released = c.unroutable = c.events_done = 0
+        return c
+
+    def _part_of_agent(self, ring: VirtualRing, deciders: int, count: int) -> CDatapath:
+        """The same flows, of which it serves some; what changes with whatever it does is its own."""
+        memory, c = self._memory, CDatapath.from_buffer_copy(self._datapath.c)
+        n, hosts = int(c.flows), int(c.hosts)
+        gates = hosts * PRIORITIES if c.gate else 0
+        c.agenda, c.alarms, c.starts = (memory.heap(ids) for ids in (n + hosts + gates, n, n))
+        own = CRing(*ring.addresses(), ring.size - 1, 0.0)
+        self._keep.append(own)
+        c.rings, c.ring_count = ctypes.addressof(own), 1
+        for name in (*ROWS, "row_rtt", "unreported"):
+            memory.point(c, name, np.zeros(n, np.int64))
+        for name in HOPS:
+            memory.point(c, name, np.zeros((n, MAX_HOPS), np.int64))
+        memory.point(c, "filled", np.zeros(hosts, np.int64))
+        for name in ("rtts", "pacing", "feedback", "timers"):
+            setattr(c, name, self._empty(getattr(c, name)))
+        for name in COUNTED:
+            setattr(c, name, 0)
+        c.transport.in_error = 0
+        if c.messages.times:
+            c.messages.times = self._empty_at(c.messages.times)
+        decisions = c.decisions
+        decisions.of = memory.keep(deciders + ctypes.sizeof(Decider) * self._decider.astype(np.int64))
+        decisions.times = self._empty_at(decisions.times)
+        decisions.steps = decisions.first_cycles = decisions.first_ns = 0
+        memory.point(decisions, "due", np.zeros(n, np.int64))
+        memory.point(decisions, "counts", np.zeros(2, np.int64))
+        memory.point(decisions, "seconds", np.zeros(1))
+        if c.paths.chooser:
+            c.paths.chooser = deciders + ctypes.sizeof(Decider) * (count - 1)
+        if c.paths.known:
+            known = ctypes.string_at(c.paths.known, KNOWN_BYTES)
+            c.paths.known = memory.keep(np.frombuffer(known, np.int64).copy())
+        return c
+
+    def _empty(self, like: CHistogram) -> CHistogram:
+        keep, bins = self._memory.keep, int(like.bins)
+        columns = (np.zeros(bins, np.int64), np.zeros(1), np.full(1, np.inf))
+        return CHistogram(*map(keep, columns), bins, like.per_octave)
+
+    def _empty_at(self, like: int) -> int:
+        made = self._empty(CHistogram.from_address(like))
+        self._keep.append(made)
+        return ctypes.addressof(made)
+
+    def split(self, flows: Ints) -> Iterator[tuple[int, Ints]]:
+        """See `Datapath.split`."""
+        for number, agent in enumerate(self.agents):
+            own = flows[self._of[flows] == number]
+            if len(own):
+                yield agent, own
+
+    def drain(self) -> None:
+        """Go on until no packet is on its way."""
+        self._code.run_parts(self.pointer, 0.0, 1)
+
+
+class DividedDecisions:
+    """Those of an agent that has become several (`testbed.agent.decisions.Decisions`)."""
+
+    def __init__(self, whole: Deciding, parts: Parts, datapath: Datapath) -> None:
+        self._whole, self._parts, self._datapath, self._code = whole, parts, datapath, datapath.code
+
+    def serve(self, until: float) -> bool:
+        """All parts, until then."""
+        endless = bool(self._code.run_parts(self._parts.pointer, until, 0))
+        self._code.find_failure(self._parts.pointer)
+        self._datapath.check()
+        return endless
+
+    def decide_due(self, now: float) -> None:
+        """Of all parts."""
+        self._code.decide_parts(self._parts.pointer, now)
+
+    def time_out(self, flows: Ints, now: float) -> None:
+        """These flows have been silent for too long."""
+        for agent, own in self._parts.split(flows):
+            self._code.time_out(agent, own.ctypes.data, len(own), now)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the controller has: what it says is of the part where that was first."""
+        self._code.find_failure(self._parts.pointer)
+        return self._whole.has_failed
+
+    @property
+    def recording(self) -> bool:
+        """Nobody records: calls have no one order any more."""
+        return False
+
+    @property
+    def steps(self) -> int:
+        """How often it was looked whether something is due."""
+        return self._whole.steps

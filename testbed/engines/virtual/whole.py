@@ -1,0 +1,41 @@
+"""Racks that are not cut, for what one node does reaches another in no time, or Python is asked."""
+
+from __future__ import annotations
+
+import os
+
+from testbed.agent.flow_agent import FlowAgent
+from testbed.agent.identity import Identity
+from testbed.engines.virtual.sender import Sender
+from testbed.engines.virtual.world import World
+from testbed.experiment.resolved import Resolved
+
+LARGE = 512  # hosts, from which on threads save time
+MOST = 8  # threads, if nobody asks for more
+
+
+def useful(resolved: Resolved) -> int:
+    """Threads that help: one for small racks."""
+    return min(len(os.sched_getaffinity(0)), MOST) if len(resolved.layout.shape.hosts) >= LARGE else 1
+
+
+def why_whole(world: World, agent: Sender) -> str:
+    """Why it runs on one thread; empty if it need not."""
+    if not isinstance(agent, FlowAgent):
+        return "its controller decides in batches"
+    resolved, experiment = world.resolved, world.experiment
+    choosers = resolved.make_choosers(world.layout.controller_paths())
+    asked = [one.runs_as for one in Identity.all_of(agent.controller)] + ([choosers.runs_as] if choosers else [])
+    costs = [one.decision_cost for one in (experiment.controller, *experiment.controllers)]
+    waits = world.c.queued or world.classes  # packets, for their line
+    reasons = {
+        "Python is asked about flows or paths": "Python" in asked,
+        "flows start when others are done": len(world.layout.plan.tasks.edges),
+        "receivers grant credits": resolved.receiver,
+        "switches with Bolt count what they tell senders": world.bolt,
+        "its tuner asks for flows, which all switches count in one table": world.maps.flow_table,
+        "a watchdog of pauses keeps one list": experiment.rack.switch.watchdog,
+        "decisions take time on one core": any(costs),
+        "a link on which packets wait has no delay": waits and not world.wires.lines["delay"].all(),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")

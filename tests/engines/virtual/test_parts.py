@@ -1,0 +1,92 @@
+"""A rack that is cut into parts with a thread each leaves the same bits as a whole one, wherever it is cut."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from testbed.engines.virtual.run import VirtualRun
+from testbed.results.record import RunRecord
+from testbed.runs.overrides import resolve
+from testbed.sdk.conformance.trial import Unwatched
+from tests.engines.virtual.golden import SMALL, Small, made
+
+CUT = {
+    **{
+        name: SMALL[name]
+        for name in ("captures", "marks", "loss", "fat tree", "pfc", "pfc between switches", "link failure")
+    },
+    "spray": Small("leaf-spine", "hpcc", settings=("routing=spray",)),
+    "adaptive": Small("leaf-spine", "dcqcn", settings=("routing=adaptive",)),
+    "trimming": Small("trimming", "dcqcn"),
+    "priorities": Small("sonic-switch", "dcqcn"),
+    "flowlets": Small("leaf-spine", "swift", settings=("routing=flowlet",)),
+}
+WHOLE = {
+    "batch form": "batches",
+    "tuner": "tuner",
+    "barriers": "flows start",
+}
+FAILING = """
+from testbed.controller import CompiledController
+
+
+class Mine(CompiledController):
+    acks: int = 0
+
+    def on_ack(self, ack):
+        self.acks += 1
+        if self.acks == 20:
+            raise ValueError("no more")
+"""
+
+
+def followed(name: str, threads: int, *settings: str, controller: str = "") -> tuple[VirtualRun, RunRecord]:
+    resolved = resolve(name, {"controller": controller}, {}, ["engine=virtual", "record.decisions=0", *settings])
+    run = VirtualRun(resolved, (), Unwatched(), threads=threads)
+    return run, run.follow()
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_any_number_of_threads_leaves_the_same_bits(name: str) -> None:
+    small = replace(CUT[name], settings=(*CUT[name].settings, "record.decisions=0"))
+    one = made(small)["hashes"]
+    for threads in (2, 3, 8):
+        assert made(small, threads)["hashes"] == one
+
+
+def test_it_is_cut_when_no_more_decisions_are_recorded() -> None:
+    """And those that were are the same."""
+    small = replace(SMALL["leaf-spine"], settings=("record.decisions=5000",))
+    assert made(small, 3)["hashes"] == made(small)["hashes"]
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_it_is_cut(name: str) -> None:
+    small = CUT[name]
+    options = ["engine=virtual", f"time.duration={small.duration}", "time.warmup=50 us", *small.settings]
+    run = VirtualRun(
+        resolve(small.experiment, {"controller": small.controller}, {}, options), (), Unwatched(), threads=2
+    )
+    assert run.threads == 2
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_what_couples_nodes_without_delay_has_one_thread(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    small = SMALL[name]
+    plugins = {"controller": small.controller, "tuner": small.tuner}
+    with caplog.at_level("INFO"):
+        run = VirtualRun(
+            resolve(small.experiment, plugins, {}, ["engine=virtual", *small.settings]), (), Unwatched(), threads=2
+        )
+    assert run.threads == 1
+    assert WHOLE[name] in caplog.text
+
+
+def test_who_fails_first_ends_the_run_with_the_same_message(tmp_path: Path) -> None:
+    (file := tmp_path / "mine.py").write_text(FAILING)
+    messages = {followed("leaf-spine", threads, controller=str(file))[1].interrupted for threads in (1, 2, 3)}
+    assert len(messages) == 1
+    assert "no more" in messages.pop()
