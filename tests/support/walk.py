@@ -94,7 +94,7 @@ def renewed(block: str, printed: str) -> str:
 
 def _where(line: str, there: Sequence[str]) -> int:
     """The place of the same line, or of the first one with other figures, or that begins with the same words."""
-    label = re.match(r"\S+ \D*|", plain(line))
+    label = re.match(r"\S+ [^\d(]*|", plain(line))
     assert label
     alike: list[Callable[[str], bool]] = [
         lambda other: plain(other) == plain(line),
