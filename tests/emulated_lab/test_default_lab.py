@@ -1,4 +1,4 @@
-"""`make lab` as it is by default takes the README's own lines: what it prints is run as it is printed."""
+"""`make lab` as it is by default takes the lines of README and docs/lab.md: what it prints is run as it is printed."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from tests.support.checkout import ROOT
 from tests.support.waiting import PATIENCE
 
 README = (ROOT / "README.md").read_text()
+LAB = (ROOT / "docs/lab.md").read_text()
 
 
 def test_the_readme_the_example_and_the_default_lab_fit() -> None:
@@ -73,11 +74,11 @@ def typed(line: str, checkout: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.root
 @pytest.mark.parallel
 @pytest.mark.slow
-def test_the_default_lab_takes_the_readme_s_lines(printed: dict[str, str], checkout: Path) -> None:
+def test_the_default_lab_takes_the_page_s_lines(printed: dict[str, str], checkout: Path) -> None:
     """Variables, a playbook in check mode, and a run whose senders together are faster than one may be."""
-    assert printed["variables"].removeprefix(".venv/bin/") in README
+    assert printed["variables"].removeprefix(".venv/bin/") in LAB
     check = "site.yml --check --diff -e @../experiment.json"
-    assert check in README
+    assert check in LAB
     assert check in re.sub(r"\s+", " ", printed["a playbook"])
     made = typed(printed["variables"], checkout)
     assert made.returncode == 0, made.stderr

@@ -61,6 +61,7 @@ def host_config(end: int, **settings: Any) -> HostConfig:
         "source": "",
         "options": {},
         "compiled": True,
+        "isolate": False,
         "flows": 1,
         "first": end,
         "payload": 1000,
