@@ -14,8 +14,8 @@ run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
 	@$(SUDO) .venv/bin/testbed run $(EXPERIMENT) || { status=$$?; test $$status -eq 3 && echo "$(DEGRADED)" >&2 || exit $$status; }
 
-test: setup ## install what is missing, pass all checks and tests
-	@$(MAKE) --no-print-directory check & checks=$$!; $(SUDO) scripts/test; tests=$$?; wait $$checks && exit $$tests
+test: setup check ## install what is missing, pass all checks and tests
+	$(SUDO) scripts/test
 
 setup: ## install what is missing, for running and for testing
 	@scripts/setup --tests

@@ -18,7 +18,7 @@ from tests.support.rollout import Played, experiment, phase, play, reset_attempt
 from tests.support.waiting import until
 from tests.support.wheel import stand_in
 
-pytestmark = [pytest.mark.root, pytest.mark.background, pytest.mark.slow, needs_prometheus]
+pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow, needs_prometheus]
 
 PORT = 9465
 SCRAPES = 5  # s between two; the soak has to be longer

@@ -14,7 +14,7 @@ from tests.emulated_lab.spec import HostSpec
 from tests.support.rollout import PLAYBOOKS, experiment, phase, play, recorded, reset_attempts, settings_of, state_home
 from tests.support.waiting import PATIENCE, until
 
-pytestmark = [pytest.mark.root, pytest.mark.background, pytest.mark.slow]
+pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow]
 AI_RATE = "sys/class/net/{}/ecn/roce_rp/rpg_ai_rate"
 ACTIVATING = "ActiveState=activating\n"
 INBOX = "sys/kernel/debug/mlx5/{}/cc_params/rp_ai_rate"

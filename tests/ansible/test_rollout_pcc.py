@@ -15,7 +15,7 @@ from tests.emulated_lab.spec import STOCK
 from tests.support.rollout import experiment, phase, play, reset_attempts, settings_of
 from tests.support.waiting import PATIENCE, until
 
-pytestmark = [pytest.mark.root, pytest.mark.background, pytest.mark.slow]
+pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow]
 MANIFEST = {  # what an export says of itself, as far as the emulated build reads it
     "binary": "testbed-pcc",
     "algorithm_id": 0xC001,

@@ -11,7 +11,7 @@ from tests.emulated_lab.lab import Lab
 from tests.support.rollout import experiment, play, recorded
 from tests.support.switch_traffic import PACKETS, arrivals
 
-pytestmark = [pytest.mark.root, pytest.mark.background, pytest.mark.slow]
+pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow]
 UNDO = {"rollout_hosts": "switches"}
 
 

@@ -19,7 +19,7 @@ EXPORTED = f"{SERVE} & until curl -sf http://127.0.0.1:9465/metrics; do sleep 0.
 
 
 @pytest.mark.root
-@pytest.mark.background
+@pytest.mark.parallel
 @pytest.mark.slow
 def test_a_host_without_a_network_gets_testbed(tmp_path_factory: pytest.TempPathFactory) -> None:
     book, ours = (

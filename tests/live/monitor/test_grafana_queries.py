@@ -26,7 +26,7 @@ from tests.support.waiting import PATIENCE
 
 pytestmark = [
     pytest.mark.root,
-    pytest.mark.background,
+    pytest.mark.parallel,
     pytest.mark.slow,
     pytest.mark.skipif(shutil.which("prometheus") is None, reason="needs Prometheus: apt-get install prometheus"),
 ]
