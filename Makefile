@@ -8,7 +8,7 @@ HOSTS_PYTHON ?= $(PYTHON)
 DEGRADED := make run: the run is complete, its verdict is 'degraded'; the table says why and what to do. \
 'testbed run' itself ends with 3 then, make with 0.
 
-.PHONY: run test setup check lint types playbooks unit bench lab dist deb image wheelhouse docs findings schema cache clean help
+.PHONY: run test setup check lint types playbooks unit bench lab dist deb where image wheelhouse docs findings schema cache clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -49,6 +49,9 @@ dist: setup ## dist/: the source archive, and wheels with everything compiled (M
 
 deb: dist ## dist/testbed_*.deb: the wheel and its Python packages, for this machine's Debian
 	$(PYTHON) -m release.deb
+
+where: ## as root: dist/'s wheel in Debian 12 and 13, Ubuntu 24.04 and 26.04 (mmdebstrap; SYSTEMS="noble trixie" for some)
+	$(SUDO) $(PYTHON) -m release.distributions $(SYSTEMS)
 
 image: ## an image of the wheel in dist/, which runs experiments on the virtual engine (BUILDER=docker, BASE=...)
 	$(or $(BUILDER),buildah) build $(if $(BASE),--build-arg BASE=$(BASE)) --file release/Containerfile --tag testbed .
