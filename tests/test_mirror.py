@@ -21,6 +21,7 @@ APART = {"ansible", "emulated_lab", "support", "uml"}
 OWN_ROOTS = {"bench", "controllers", "plugins", "release"}  # the others are testbed's
 BEHAVIOURS = {
     ".": {
+        "circles": "which C needs which",
         "data_runs_nothing": "what no source may call",
         "findings": "the pages of what was measured",
         "makefile": "`make run`, whose recipe is more than a command",

@@ -78,7 +78,7 @@ class BatchAgent(Agent):
         self._feed(now, flows, feedback)
 
     def wait(self, now: float, until: float) -> None:
-        self.datapath.pace(min(self.next_decision(now), until))
+        self.datapath.send_until(min(self.next_decision(now), until))
 
     def gather(self, answers: Answers, until: float, enough: int, began: float) -> None:
         """As `Datapath.gather`; the controller hears what came back."""

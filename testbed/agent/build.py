@@ -16,24 +16,28 @@ from testbed.dataplane.port_reader import READER
 
 log = logging.getLogger(__package__)
 SOURCE = Path(__file__).parent
-# which any engine can use that has its own machine.c
+# which any engine can use that has its own machine.c and sleep.c
 SOURCES = (
-    "pace.c",
+    "heads.c",
+    "schedule.c",
     "batch.c",
+    "pace.c",
     "feedback.c",
     "paths.c",
     "recovery.c",
     "messages.c",
     "credits.c",
-    "decisions.c",
+    "grants.c",
+    "tell.c",
     "core.c",
+    "decisions.c",
     "gather.c",
     "tasks.c",
 )
 
 
 def _datapath(name: str, variant: str) -> Unit:
-    sources = tuple(SOURCE / name for name in (*SOURCES, "machine.c"))
+    sources = tuple(SOURCE / name for name in (*SOURCES, "machine.c", "sleep.c"))
     return Unit(name, sources, ".so", (*LIBRARY_FLAGS, variant), headers=(SOURCE, DATAPLANE, COMPILED))
 
 

@@ -4,11 +4,9 @@
  * rate and window go to the hardware when the decision is made. While one of a flow waits for the core, later feedback
  * of that flow joins it: a core that is too slow decides less often, and not ever later.
  */
+#include "core.h"
 #include "datapath.h"
-
-void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now);
-void set_timer(struct datapath *d, int64_t f, double timer);
-void apply(struct datapath *d, int64_t f, const struct decided *decided, double now);
+#include "schedule.h"
 
 /* The controller has decided for a flow: that applies when the core has worked through it. */
 void serve_decision(struct datapath *d, int64_t f, const struct decided *decided, double now)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Credits: after what it may send unasked, a flow sends only what its receiver has granted; credits.c. Counts are packets
+ * Credits: after what it may send unasked, a flow sends only what its receiver has granted; credits.c, the sender, owns
+ * `spenders`, and grants.c the rest. Counts are packets
  * since the flow began, which only grow, so that a credit that is lost is made up for by the next one.
  *
  * At its sender a flow may have sent `unasked` + `granted`. Every data packet says how many it wants to have been granted,
@@ -87,9 +88,15 @@ struct record;
 
 ASIDE int64_t affordable(const struct datapath *d, int64_t f, int64_t packets);
 ASIDE uint32_t what_it_wants(struct datapath *d, int64_t f);
-ASIDE void hear_of_credits(struct datapath *d, const struct record *r, double delay, double now);
-ASIDE void credits_due(struct datapath *d, int64_t id, double due, double now);
-void send_credit(struct datapath *d, int64_t f, int64_t granted); /* machine.c */
-void write_credit(const struct datapath *d, int64_t f, int64_t granted, uint8_t *head);
+ASIDE int take_credit(struct datapath *d, const struct record *r, double now);
+void ask_again(struct datapath *d, const int64_t *flows, int64_t n);
+
+/* The count nearest to `known` that is `told`, of which `bits` bits are. */
+static inline int64_t nearest(int64_t known, int64_t told, int bits)
+{
+	int64_t ahead = (told - known) & ((1ll << bits) - 1);
+
+	return known + (ahead < 1ll << (bits - 1) ? ahead : ahead - (1ll << bits));
+}
 
 #endif

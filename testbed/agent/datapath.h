@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The state of an agent's packets, shared by pace.c and batch.c (sending) and feedback.c (feedback). structs.py mirrors
- * it.
+ * The state of an agent's packets. Each unit's header says what of it is its own; structs.py mirrors it.
  *
  * Time is nominal seconds (double); `seconds_per_ns` and `epoch_ns` come from testbed.clock.
  */
@@ -18,13 +17,13 @@
 #include "credits.h"
 #include "decisions.h"
 #include "heap.h"
+#include "histogram.h"
 #include "messages.h"
 #include "paths.h"
 #include "recovery.h"
 #include "tasks.h"
 
 #define SWAPS 64
-#define SMALLEST 1e-12
 #define FLOW_RTT_BINS 88 /* per flow: two per octave; as in columns.py */
 
 #define MOST_AT_ONCE 60 /* packets in one system call: the kernel takes 64 segments; as in datapath.py */
@@ -42,12 +41,6 @@ struct batch {
 	int64_t length, packets, listed; /* in `filled` */
 	struct segment segments[MOST_AT_ONCE];
 } __attribute__((aligned(64)));
-
-struct histogram {
-	int64_t *counts;
-	double *top, *bottom; /* the largest and the smallest so far */
-	int64_t bins, per_octave;
-};
 
 /* A ring buffer of feedback whose paths have one base RTT. Mirrored in structs.py, as is struct datapath. */
 struct ring {
@@ -148,8 +141,6 @@ struct datapath {
 	struct credits credits; /* all 0 where receivers grant nothing */
 };
 
-double now_seconds(const struct datapath *d);
-
 /* As a socket carries the one packet that is not full: InfiniBand pads it to words. All other headers are whole words. */
 static inline int64_t padded(int64_t size)
 {
@@ -194,21 +185,6 @@ static inline struct hop hop_of(const struct datapath *d, const struct record *r
 		.queue = r->hop[i].queue,
 		.rate = (double)r->hop[i].rate * 1e-6 / d->seconds_per_ns, /* kbit/s wall to bit/s nominal */
 	};
-}
-
-/* Returns the bin. */
-static inline int64_t count(struct histogram *h, double time)
-{
-	int64_t bin = time > SMALLEST ? (int64_t)(log2(time / SMALLEST) * (double)h->per_octave) : 0;
-
-	if (bin >= h->bins)
-		bin = h->bins - 1;
-	h->counts[bin]++;
-	if (time > *h->top)
-		*h->top = time;
-	if (time < *h->bottom)
-		*h->bottom = time;
-	return bin;
 }
 
 #endif

@@ -214,12 +214,12 @@ class Datapath:
         """When the oldest waiting feedback is due; inf for none."""
         return float(self.code.next_due(self.pointer))
 
-    def pace(self, until: float) -> None:
+    def send_until(self, until: float) -> None:
         """Sleep and send until then, or until the ring wakes us.
 
         Raises TestbedError if sockets do not work, PluginFailed if a path chooser or credit controller does not.
         """
-        self.code.pace(self.pointer, until)
+        self.code.send_until(self.pointer, until)
         self.check()
 
     def check(self) -> None:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Asking a controller per flow, without Python. decisions.c; the functions at the end are for feedback.c.
+ * The loop of an agent whose controllers decide per flow, without Python: decisions.c. It owns when they are asked; tell.c how.
  */
 #ifndef TESTBED_DECISIONS_H
 #define TESTBED_DECISIONS_H
@@ -10,8 +10,6 @@
 #include "trace.h"
 
 struct datapath;
-struct progress;
-struct record;
 
 /* Mirrored in structs.py. */
 struct decisions {
@@ -30,10 +28,9 @@ struct decisions {
 	int64_t failed; /* one of the deciders has, and says how */
 };
 
-void tell_ack(struct datapath *d, int64_t f, const struct record *r, const struct progress *what, double rtt, double now);
-void tell_loss(struct datapath *d, int64_t f, int64_t lost, double now);
-void tell_cnp(struct datapath *d, int64_t f, double now);
-void tell_src(struct datapath *d, int64_t f, const struct record *r, double age, double now);
+void decide_due(struct datapath *d, double now);
+int64_t serve(struct datapath *d, double until);
+void time_out(struct datapath *d, const int64_t *flows, int64_t n, double now);
 
 static inline int has_failed(const struct decisions *c)
 {

@@ -8,7 +8,15 @@
  * what fills a gap and is already in the ring is taken first. With many paths a map of packets says what is lost (paths.h).
  * A packet that is acknowledged after it was declared lost counts as late, and is not lost.
  */
+#include "feedback.h"
+#include "credits.h"
 #include "datapath.h"
+#include "grants.h"
+#include "paths.h"
+#include "recovery.h"
+#include "schedule.h"
+#include "tasks.h"
+#include "tell.h"
 
 #define BUSY 0xc0000000u
 #define HALF 0x800000 /* packet numbers have 24 bits: the nearer half is ahead, the other behind */
@@ -222,6 +230,17 @@ static void fill_gap(struct datapath *d, struct ring *ring, int64_t row, int64_t
 		ring->swapped_until = later;
 		d->swapped++;
 	}
+}
+
+/* A record that is about credits: a packet that has arrived at this end, or a credit for a flow of it. */
+static ASIDE void hear_of_credits(struct datapath *d, const struct record *r, double delay, double now)
+{
+	int64_t f = (int64_t)r->flow - d->first;
+
+	if (r->opcode != BTH_CREDIT)
+		take_arrival(d, r, delay, now);
+	else if (take_credit(d, r, now))
+		reschedule(d, &f, 1, now);
 }
 
 static int is_answer(const struct record *r)

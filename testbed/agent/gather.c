@@ -3,7 +3,12 @@
  * For whoever decides for many flows at once, and not before what they did was answered: until then feedback is taken in
  * here, and becomes one row per flow.
  */
-#include "batch.h"
+#include "gather.h"
+#include "datapath.h"
+#include "feedback.h"
+#include "machine.h"
+#include "schedule.h"
+#include "sleep.h"
 
 /* Mirrored in structs.py. */
 struct answers {
@@ -12,10 +17,6 @@ struct answers {
 	int64_t count;
 	double began, half_at; /* when it was waited for answers, and when half of those had come */
 };
-
-void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now);
-int64_t read_ring(struct datapath *d, struct ring *ring, int64_t rows, double now);
-void end_rows(struct datapath *d, int64_t rows);
 
 /* What was read from a ring since `position` lets flows send, and answers some. Returns whether one has finished. */
 static int take_note(struct datapath *d, struct answers *a, const struct ring *ring, uint64_t position, double now)
@@ -58,7 +59,7 @@ int64_t gather(struct datapath *d, struct answers *a, double until, int64_t enou
 	a->began = began;
 	until = fmin(until, heap_first(&d->alarms));
 	while (now < until && !d->send_error && !((is_enough(a, enough, now) || finished) && rows)) {
-		pace(d, until);
+		send_until(d, until);
 		now = now_seconds(d);
 		for (int64_t i = 0; i < d->ring_count; i++) {
 			uint64_t position = *d->rings[i].consumer;

@@ -3,6 +3,8 @@
 
 #include "datapath.h"
 #include "memory.h"
+#include "messages.h"
+#include "paths.h"
 
 #include <stddef.h>
 #include <stdlib.h>

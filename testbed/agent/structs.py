@@ -199,7 +199,7 @@ def declared(library: ctypes.CDLL) -> ctypes.CDLL:
     library.add_starts.restype, library.add_starts.argtypes = None, [c_void_p]
     library.begin_tasks.restype, library.begin_tasks.argtypes = None, [c_void_p, c_void_p, c_int64]
     library.flow_done.restype, library.flow_done.argtypes = None, [c_void_p, c_int64, c_double]
-    library.pace.restype, library.pace.argtypes = None, [c_void_p, c_double]
+    library.send_until.restype, library.send_until.argtypes = None, [c_void_p, c_double]
     library.send_due.restype, library.send_due.argtypes = None, [c_void_p, c_double]
     library.reschedule.restype, library.reschedule.argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
     library.due_timers.restype, library.due_timers.argtypes = c_int64, [c_void_p, c_double, c_void_p]

@@ -3,6 +3,7 @@
  * Flows that start when others are done. Whoever sees the last of those releases the waiting ones, for whichever agent
  * serves them; when they start follows from when things were done, and not from when somebody looked.
  */
+#include "tasks.h"
 #include "datapath.h"
 
 #include <unistd.h>

@@ -33,8 +33,6 @@ struct tasks {
 void begin_tasks(struct tasks *t, const int64_t *steps, int64_t n);
 void flow_done(struct tasks *t, int64_t flow, double time);
 double next_start(struct datapath *d);
-double next_received(struct datapath *d);
-void see_received(struct datapath *d, double now);
 int64_t due_starts(struct datapath *d, double now, int64_t *flows);
 void add_starts(struct datapath *d);
 

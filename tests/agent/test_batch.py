@@ -73,4 +73,4 @@ def test_a_socket_that_does_not_work_is_not_silent() -> None:
         bench.start()
         bench.sockets._sockets[0].close()
         with pytest.raises(TestbedError, match="cannot send: Bad file descriptor"):
-            bench.datapath.pace(1e-3 / DILATION)
+            bench.datapath.send_until(1e-3 / DILATION)

@@ -341,7 +341,7 @@ def test_pace_sends_on_time() -> None:
         gap = 1e-3 / DILATION  # 1 ms of wall time
         bench.start(share=SLOT / gap)
         until = 20.5 * gap
-        bench.datapath.pace(until)
+        bench.datapath.send_until(until)
         sent, now = len(bench.arrived()), clock.now()
         assert now >= until
         assert 21 <= sent <= int(now / gap) + 1
@@ -354,7 +354,7 @@ def test_pace_returns_when_the_ring_wakes_it() -> None:
         bench.datapath.c.wake_by_ring, bench.datapath.c.ring_fd = 1, readable
         bench.datapath.begin(clock := Clock(DILATION, time.monotonic_ns()))
         os.write(writer, b"x")
-        bench.datapath.pace(10.0 / DILATION)
+        bench.datapath.send_until(10.0 / DILATION)
         assert clock.now() < 10.0 / DILATION
     os.close(readable)
     os.close(writer)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The links of hosts with apps. Such a host has a veth in a namespace of its own, whose other end is ours: a packet socket.
- * What its apps send, the kernel writes into a ring that we share with it (packet(7), PACKET_RX_RING), with the time; we take
- * it into the world. What arrives at the host, we send to the veth.
+ * What its apps send, the kernel writes into a ring that we share with it (packet(7), PACKET_RX_RING), with the time; the
+ * world takes it in. What arrives at the host, we send to the veth.
  */
-#include "../../agent/datapath.h"
+#define _GNU_SOURCE
+#include "app_links.h"
 #include "world.h"
 
 #include <linux/if_packet.h>
@@ -21,25 +22,6 @@
 #define ADDRESS_AT 32 /* of the last two bytes of the receiver's */
 #define PORT_AT 36 /* of UDP, behind an IPv4 header without options */
 #define ROCE 4791
-
-/* Mirrored in structs.py. */
-struct app_link {
-	int64_t host, socket;
-	uint8_t *ring;
-	int64_t next; /* its slot */
-};
-
-/* Mirrored in structs.py. */
-struct app_links {
-	struct app_link *links;
-	int64_t count;
-	int64_t *link_of; /* of a host, -1 for none */
-	int64_t slots, slot_size;
-	struct pollfd *polled; /* their sockets, and room for one file more */
-	double seconds_per_ns; /* nominal */
-	int64_t refused; /* packets that found no room at their host */
-	struct histogram waiting; /* s until packets of apps were taken in */
-};
 
 static int64_t realtime(void)
 {
@@ -95,39 +77,33 @@ void hand_out(struct world *w, int64_t host, const struct packet *p)
 	send_to(w->apps, host, p->bytes, p->length);
 }
 
-static void enter_world(struct world *w, const struct app_link *l, const struct tpacket2_hdr *frame)
+/* Whether an app has sent something. */
+int has_sent(const struct app_links *apps)
 {
-	const uint8_t *bytes = (const uint8_t *)frame + frame->tp_mac;
-	struct packet *p;
-
-	if (receiver_of(w, bytes, frame->tp_snaplen) < 0)
-		return;
-	p = new_whole_packet(w);
-	memcpy(p->bytes, bytes, frame->tp_snaplen);
-	p->length = frame->tp_snaplen;
-	send_up(w, l->host, p);
+	for (const struct app_link *l = apps->links; l < apps->links + apps->count; l++) {
+		if (next_frame(apps, l))
+			return 1;
+	}
+	return 0;
 }
 
-/* What apps have sent, at this tick, which nothing is before. Whether there was something. */
-int let_in(struct world *w, int64_t tick)
+/* All that apps have sent to hosts of this rack, and that was not taken before. */
+void take_sent(struct world *w, void (*receive)(struct world *w, int64_t host, const uint8_t *bytes, int64_t length))
 {
 	struct app_links *apps = w->apps;
 	struct tpacket2_hdr *frame;
-	int found = 0;
 
 	for (struct app_link *l = apps->links; l < apps->links + apps->count; l++) {
 		while ((frame = next_frame(apps, l))) {
+			const uint8_t *bytes = (const uint8_t *)frame + frame->tp_mac;
 			int64_t waited = realtime() - (frame->tp_sec * NS + frame->tp_nsec);
 
-			if (tick > w->now)
-				set_time(w, tick);
-			enter_world(w, l, frame);
+			if (receiver_of(w, bytes, frame->tp_snaplen) >= 0)
+				receive(w, l->host, bytes, frame->tp_snaplen);
 			give_slot_back(apps, l, frame);
 			count(&apps->waiting, (double)waited * apps->seconds_per_ns);
-			found = 1;
 		}
 	}
-	return found;
 }
 
 /* Sleep, but not when a packet is there. */

@@ -37,10 +37,7 @@ def _world(name: str, *variant: str) -> Unit:
         includes=(
             DATAPLANE / "nic.bpf.c",
             DATAPLANE / "port.bpf.c",
-            SOURCE / "host.c",
-            SOURCE / "parts.c",
-            SOURCE / "wall.c",
-            SOURCE / "app_links.c",
+            *(SOURCE / f"{name}.c" for name in ("host", "notices", "sleep", "barrier", "parts", "wall", "app_links")),
             *(AGENT / name for name in AGENT_SOURCES),
         ),
     )

@@ -10,6 +10,7 @@
 #include "packets.h"
 #include "parts.h"
 #include "prefetch.h"
+#include "sampler.h"
 
 #include <stddef.h>
 

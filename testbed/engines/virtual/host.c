@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What ties an agent to a world: the clock, sleeping, and handing over packets (testbed/agent/machine.c is the same for a
- * real machine). Sleeping means that the world goes on.
+ * What ties an agent to a world: the clock, and handing over packets. testbed/agent/machine.c is the same for a real machine.
  */
-#include "../../agent/batch.h"
+#include "host.h"
+#include "../../agent/datapath.h"
+#include "../../agent/heads.h"
+#include "../../agent/machine.h"
 #include "world.h"
 
 #include <arpa/inet.h>
@@ -14,7 +16,6 @@
 #define IP_LENGTH_AT 16 /* offsets in a frame */
 #define CHECKSUM_AT 24
 #define UDP_LENGTH_AT 38
-#define CACHED 256 /* flows, whose state stays in most */
 
 double now_seconds(const struct datapath *d)
 {
@@ -22,7 +23,7 @@ double now_seconds(const struct datapath *d)
 }
 
 /* The first tick that is not before then. */
-static int64_t tick_of(const struct datapath *d, double time)
+int64_t tick_of(const struct datapath *d, double time)
 {
 	int64_t tick;
 
@@ -87,76 +88,4 @@ void send_credit(struct datapath *d, int64_t f, int64_t granted)
 	p->length = CREDIT_SIZE;
 	p->data = 0;
 	send_up(world, world->receiver[f], p);
-}
-
-static __thread const struct datapath *agent; /* the one that sends in this world */
-
-static void fetch(const void *from, int64_t size)
-{
-	for (int64_t at = 0; at < size; at += CACHE_LINE)
-		__builtin_prefetch((const char *)from + at, 1);
-}
-
-/* An ACK or CNP of the flow is about to arrive at its host: fetch what the agent will touch. */
-void expect_feedback(uint32_t flow)
-{
-	const struct datapath *d = agent;
-	int64_t f = flow - d->first;
-
-	fetch(&d->flow[f], sizeof(d->flow[f]));
-	__builtin_prefetch(&d->rtt_counts[f * FLOW_RTT_BINS + d->flow[f].bin], 1);
-	if (d->decisions.of)
-		fetch(record_of(d->decisions.of[f], f), d->decisions.of[f]->size);
-}
-
-/* A packet has reached its receiver's NIC; with it, perhaps, all of its flow. */
-void data_received(uint32_t flow)
-{
-	struct tasks *t = world->tasks;
-
-	if (packets_delivered(world, flow) != t->packets[flow])
-		return;
-	flow_done(t, flow, now_seconds(agent));
-	world->released = 1;
-}
-
-/* The same for the flow that sends next. */
-static void expect_departure(const struct datapath *d)
-{
-	int64_t id = d->agenda.length ? d->agenda.events[0].id : 0, f = id < d->flows ? id : d->first_waiting[id - d->flows];
-
-	fetch(&d->flow[f], sizeof(d->flow[f]));
-	__builtin_prefetch((const struct flow_tx *)world->flows_tx + f, 1);
-}
-
-/* Send, and let the world go on, until `until` or until there is feedback. */
-void pace(struct datapath *d, double until)
-{
-	agent = d;
-	many_flows = d->flows > CACHED;
-	world->feedback->submitted = 0;
-	for (;;) {
-		double now = now_seconds(d);
-
-		send_due(d, now);
-		if (many_flows)
-			expect_departure(d);
-		until = fmin(until, next_start(d));
-		if (now >= until)
-			return;
-		if (!run_until_fed(world, tick_of(d, fmin(heap_first(&d->agenda), until))))
-			continue;
-		now = now_seconds(d);
-		world->released = 0;
-		while (world->resumed_count) {
-			int64_t host = world->resumed[--world->resumed_count];
-
-			if (host >= 0)
-				look_again(d, host, now);
-		}
-		if (world->feedback->submitted) {
-			world->feedback->submitted = 0;
-			until = fmin(until, now + world->gather);
-		}
-	}
 }

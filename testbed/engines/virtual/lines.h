@@ -15,6 +15,7 @@
 #include "packets.h"
 #if CLASSES
 #include "scheduler.h"
+#include "watchdog.h"
 #endif
 
 #ifdef BOLT
@@ -109,19 +110,6 @@ static int64_t held_queues(const struct world *w, const struct line *l, int64_t 
 	}
 	return held;
 }
-
-/* What a packet that leaves a port's queue has taken of its switch's memory. */
-static void give_back_memory(struct world *w, const struct line *l, struct packet *p)
-{
-	struct roce *packet = (struct roce *)p->bytes;
-
-	if (p->whole) /* of RoCE alone is known where it came in */
-		return;
-	leave_memory(w->class_table, packet, p->length, row_of(w->class_table, (uint32_t)l->from, p->queue));
-	packet->shim.ingress = 0; /* the next switch says where it came in there */
-}
-
-#include "watchdog.h"
 
 /* The same of a port with several queues. */
 static void serve(struct world *w, struct line *l)

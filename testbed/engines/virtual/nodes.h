@@ -5,8 +5,10 @@
 #ifndef TESTBED_NODES_H
 #define TESTBED_NODES_H
 
+#include "app_links.h"
 #include "forwarding.h"
 #include "lines.h"
+#include "notices.h"
 
 #define NO_FLOW UINT32_MAX
 
@@ -18,7 +20,7 @@ static uint32_t carried_flow(const struct packet *p)
 }
 
 /* To whoever is behind the receiver's NIC. */
-int64_t packets_delivered(const struct world *w, uint32_t flow)
+static int64_t packets_delivered(const struct world *w, uint32_t flow)
 {
 	return (int64_t)(nic_constants.numbered ? ((const struct receiver *)w->receivers)[flow].delivered
 						: ((const struct flow_rx *)w->flows_rx)[flow].packets);
@@ -31,7 +33,7 @@ static void at_host(struct world *w, struct line *l, struct packet *p)
 	int verdict = nic_rx(&skb);
 
 	if (data_of != NO_FLOW)
-		data_received(data_of);
+		data_received(data_of, packets_delivered(w, data_of));
 	if (skb.protocol == bpf_htons(ETH_P_PAUSE)) {
 		int64_t host = -1 - l->receiver;
 

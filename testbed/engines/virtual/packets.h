@@ -63,7 +63,7 @@ struct packet *new_packet(void)
 }
 
 /* With room for all bytes of an app's packet. */
-struct packet *new_whole_packet(const struct world *w)
+static struct packet *new_whole_packet(const struct world *w)
 {
 	struct packet *p = idle_whole_packets;
 

@@ -3,60 +3,17 @@
  * The threads of a rack that is cut into parts (parts.h). They are there for one call; between calls the rack is Python's,
  * and all that parts have counted is the first one's.
  */
-#include "../../agent/batch.h"
-#include "../../agent/memory.h"
 #include "parts.h"
+#include "../../agent/datapath.h"
+#include "../../agent/decisions.h"
+#include "../../agent/memory.h"
+#include "host.h"
+#include "world.h"
 
-#include <linux/futex.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#define SPINS 2000 /* looks before a thread sleeps: the others most often come soon */
-
-static void sleep_while(uint32_t *at, uint32_t value)
-{
-	syscall(SYS_futex, at, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
-}
-
-static void wake_all(uint32_t *at)
-{
-	syscall(SYS_futex, at, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-}
-
-static void relax(void)
-{
-#ifdef __x86_64__
-	__builtin_ia32_pause();
-#endif
-}
-
-/* All parts' threads come here; the last does what is `between`, then all go on. */
-void meet(struct parts *all, void (*between)(struct parts *all))
-{
-	uint32_t turn = __atomic_load_n(&all->turn, __ATOMIC_ACQUIRE);
-
-	if (__atomic_add_fetch(&all->arrived, 1, __ATOMIC_ACQ_REL) == all->count) {
-		between(all);
-		__atomic_store_n(&all->arrived, 0, __ATOMIC_RELAXED);
-		__atomic_store_n(&all->turn, turn + 1, __ATOMIC_SEQ_CST);
-		if (__atomic_load_n(&all->sleeping, __ATOMIC_SEQ_CST))
-			wake_all(&all->turn);
-		return;
-	}
-	for (int64_t i = 0; i < SPINS; i++) {
-		if (__atomic_load_n(&all->turn, __ATOMIC_ACQUIRE) != turn)
-			return;
-		relax();
-	}
-	__atomic_add_fetch(&all->sleeping, 1, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&all->turn, __ATOMIC_SEQ_CST) == turn)
-		sleep_while(&all->turn, turn);
-	__atomic_sub_fetch(&all->sleeping, 1, __ATOMIC_SEQ_CST);
-}
 
 /* Its controller has failed: time goes on without it, for the others. */
 static void go_on_without(struct part *own, int64_t tick)

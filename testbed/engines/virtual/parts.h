@@ -48,11 +48,20 @@ struct parts {
 	uint32_t turn, sleeping, arrived, unused;
 };
 
-void meet(struct parts *all, void (*between)(struct parts *all));
+void meet(struct parts *all, void (*between)(struct parts *all)); /* barrier.c */
+/* crossing.h: */
 void enter_part(struct part *own);
 void leave_part(struct part *own);
 void leave_windows(struct world *w);
 void begin_windows(struct parts *all);
 void cut_lines(struct parts *all, const int64_t *end);
+
+int64_t run_parts(struct parts *all, double until, int64_t draining);
+void decide_parts(struct parts *all, double now);
+int64_t find_failure(struct parts *all);
+struct parts *make_parts(int64_t count, struct decider **deciders, int64_t decider_count);
+void set_part(struct parts *all, int64_t number, struct world *w, struct datapath *agent, struct decider *deciders);
+void divide(struct parts *all, const int64_t *line, const int64_t *flow, const int64_t *host);
+void forget_parts(struct parts *all);
 
 #endif

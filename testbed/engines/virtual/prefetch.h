@@ -6,6 +6,7 @@
 #define TESTBED_PREFETCH_H
 
 #include "forwarding.h"
+#include "notices.h"
 #include "occasions.h"
 #include "packets.h"
 

@@ -66,4 +66,15 @@ static struct packet *next_packet(struct queues *q, const struct scheduler *s, i
 	return p;
 }
 
+/* What a packet that leaves a port's queue has taken of its switch's memory. */
+static void give_back_memory(struct world *w, const struct line *l, struct packet *p)
+{
+	struct roce *packet = (struct roce *)p->bytes;
+
+	if (p->whole) /* of RoCE alone is known where it came in */
+		return;
+	leave_memory(w->class_table, packet, p->length, row_of(w->class_table, (uint32_t)l->from, p->queue));
+	packet->shim.ingress = 0; /* the next switch says where it came in there */
+}
+
 #endif

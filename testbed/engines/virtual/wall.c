@@ -3,7 +3,8 @@
  * Wall time: nothing happens before it is due on this machine's clock, and how late things happen is measured. What
  * happens is the same as without; but for what apps send (app_links.c), which comes in when it comes.
  */
-#include "../../agent/datapath.h"
+#include "wall.h"
+#include "app_links.h"
 #include "world.h"
 
 #include <time.h>
@@ -11,17 +12,6 @@
 #define WAKING 100000 /* ns by which a sleep may end late */
 #define BETWEEN 6 /* lengths of a rest, until the next one */
 #define OBSERVED 7 /* each of so many events: a look at the clock costs a tenth of one */
-
-/* Mirrored in structs.py. */
-struct wall {
-	int64_t epoch_ns, epoch; /* CLOCK_MONOTONIC, and the tick that is due then */
-	double ticks_per_ns, seconds_per_tick;
-	int64_t grain; /* ns that events may wait for each other: sleeping costs more than they do */
-	int64_t reached; /* the tick that was due when the clock was last read */
-	int64_t next_rest; /* the tick */
-	int64_t unmeasured; /* events since the last one that was measured */
-	struct histogram lag;
-};
 
 static int64_t tick_due(struct wall *wall)
 {
@@ -67,7 +57,7 @@ int wait_for(struct world *w, int64_t tick)
 		int64_t ns = (int64_t)((double)(tick - due) / wall->ticks_per_ns) + wall->grain - WAKING;
 		struct timespec t = {ns / 1000000000, ns % 1000000000};
 
-		if (w->apps && let_in(w, due))
+		if (w->apps && has_sent(w->apps))
 			return 0;
 		if (ns <= 0)
 			continue;
@@ -91,5 +81,5 @@ int keep_pace(struct world *w, int64_t tick)
 	wall->unmeasured = 0;
 	count(&wall->lag, (double)(tick_due(wall) - tick) * wall->seconds_per_tick);
 	rest(wall);
-	return !w->apps || !let_in(w, w->now);
+	return !w->apps || !has_sent(w->apps);
 }

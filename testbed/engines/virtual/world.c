@@ -9,12 +9,15 @@
  *     PFC's pause frames        pause.h
  *     what programs write to    records.h (rings), table.h (the monitor's flows)
  *     series and captures       sampler.h, captures.h
- *     parts of a large rack     parts.h, crossing.h
+ *     parts of a large rack     parts.c, crossing.h, barrier.c
  *     caches                    prefetch.h
  *     wall time                 wall.c
  *     packets of apps           app_links.c
+ *     its agent                 notices.c (what it is told), host.c, sleep.c
  */
 #include "world.h"
+#include "app_links.h"
+#include "wall.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -48,7 +51,7 @@ __thread int many_flows;
 
 static struct ring feedback_ring; /* as the programs know it */
 
-void set_time(struct world *w, int64_t time)
+static void set_time(struct world *w, int64_t time)
 {
 	if (w->next_sample < time) /* what happened at its tick belongs to a sample */
 		take_samples(w, time);
@@ -137,6 +140,23 @@ void abandon(struct world *w)
 	}
 }
 
+static void enter_world(struct world *w, int64_t host, const uint8_t *bytes, int64_t length)
+{
+	struct packet *p = new_whole_packet(w);
+
+	memcpy(p->bytes, bytes, (size_t)length);
+	p->length = (uint32_t)length;
+	send_up(w, host, p);
+}
+
+/* What apps have sent, before what happens next, at the tick `next`. */
+static void let_in(struct world *w, int64_t next)
+{
+	if (w->now < w->wall->reached && w->wall->reached < next)
+		set_time(w, w->wall->reached);
+	take_sent(w, enter_world);
+}
+
 /* Whether all is done until then: other parts may have sent something here, or apps. */
 static int passes(struct world *w, int64_t until)
 {
@@ -144,7 +164,10 @@ static int passes(struct world *w, int64_t until)
 		next_window(w, until);
 		return 0;
 	}
-	return !w->wall || w->now >= until || wait_for(w, until);
+	if (!w->wall || w->now >= until || wait_for(w, until))
+		return 1;
+	let_in(w, until);
+	return 0;
 }
 
 /* Everything until then, that tick included; or until the end of a tick at which an agent must know of something: feedback,
@@ -155,8 +178,10 @@ int64_t run_until_fed(struct world *w, int64_t until)
 		int64_t end = until < w->limit ? until : w->limit;
 
 		while (w->event_count && w->events[TOP].time <= end) {
-			if (w->wall && !keep_pace(w, w->events[TOP].time))
+			if (w->wall && !keep_pace(w, w->events[TOP].time)) {
+				let_in(w, w->events[TOP].time);
 				continue;
+			}
 			happen(w, &w->events[TOP]);
 			if ((w->feedback->submitted || w->resumed_count || w->released) &&
 			    !(w->event_count && w->events[TOP].time == w->now))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A rack in virtual time: lines, and the packets on them. structs.py mirrors what is marked.
+ * A rack in virtual time: lines, and the packets on them; world.c and the headers that are its parts. structs.py mirrors what
+ * is marked.
  *
  * Time is in ticks, of which the stamps of packets and programs say that they were ns: see clock.py.
  */
@@ -16,7 +17,6 @@
 
 struct wall; /* wall.c */
 struct app_links; /* app_links.c */
-struct timespec;
 struct part; /* parts.h */
 
 struct packet {
@@ -140,24 +140,9 @@ struct world {
 void enter(struct world *w, const void *nic, int64_t nic_size, const void *port, int64_t port_size);
 void drain(struct world *w);
 void abandon(struct world *w);
-void take_samples(struct world *w, int64_t until);
 int64_t run_until_fed(struct world *w, int64_t until);
 struct packet *new_packet(void);
 void send_up(struct world *w, int64_t host, struct packet *p);
-void expect_feedback(uint32_t flow);
-void data_received(uint32_t flow);
-int64_t packets_delivered(const struct world *w, uint32_t flow);
-
-/* Until this tick is due: 1; or 0 if an app has sent something before. */
-int wait_for(struct world *w, int64_t tick);
-int keep_pace(struct world *w, int64_t tick);
-
-void set_time(struct world *w, int64_t time);
-struct packet *new_whole_packet(const struct world *w);
-int let_in(struct world *w, int64_t tick);
-void hand_out(struct world *w, int64_t host, const struct packet *p);
-void sleep_until_sent(struct app_links *apps, const struct timespec *longest);
-void relay(struct world *w, int file);
 
 extern __thread struct world *world; /* the one that this thread is in */
 extern __thread int many_flows; /* their state stays in no cache: what is about to be touched is fetched */

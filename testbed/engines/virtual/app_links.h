@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The links between apps and the world that their hosts are in: app_links.c, which owns their sockets.
+ */
+#ifndef TESTBED_APP_LINKS_H
+#define TESTBED_APP_LINKS_H
+
+#include <stdint.h>
+#include "../../agent/histogram.h"
+
+struct packet;
+struct timespec;
+struct world;
+
+/* Mirrored in structs.py. */
+struct app_link {
+	int64_t host, socket;
+	uint8_t *ring;
+	int64_t next; /* its slot */
+};
+
+/* Mirrored in structs.py. */
+struct app_links {
+	struct app_link *links;
+	int64_t count;
+	int64_t *link_of; /* of a host, -1 for none */
+	int64_t slots, slot_size;
+	struct pollfd *polled; /* their sockets, and room for one file more */
+	double seconds_per_ns; /* nominal */
+	int64_t refused; /* packets that found no room at their host */
+	struct histogram waiting; /* s until packets of apps were taken in */
+};
+
+int has_sent(const struct app_links *apps);
+void take_sent(struct world *w, void (*receive)(struct world *w, int64_t host, const uint8_t *bytes, int64_t length));
+void hand_out(struct world *w, int64_t host, const struct packet *p);
+void sleep_until_sent(struct app_links *apps, const struct timespec *longest);
+void relay(struct world *w, int file);
+
+#endif
