@@ -8,8 +8,9 @@ import numpy as np
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from testbed.live import names
-from testbed.live.names import LABELS, Labels
+from testbed.live.distributions import DISTRIBUTIONS
+from testbed.live.metric import LABELS, Column, Distribution, Labels
+from testbed.live.names import CONSTANTS, INFOS, METRICS
 from testbed.live.scene import Scene
 from testbed.live.snapshot import Counted, Snapshot
 
@@ -28,15 +29,15 @@ class Exporter(Collector):
         scene, now = self.scene, self.snapshot
         if scene is None:
             return
-        for info in names.INFOS:
+        for info in INFOS:
             labels = list(info.read(scene))
             yield _filled(GaugeMetricFamily(info.name, info.help, labels=info.labels), labels, [1.0] * len(labels))
-        for one in names.CONSTANTS:
+        for one in CONSTANTS:
             constant = GaugeMetricFamily(one.name, one.help, labels=LABELS[one.per])
             yield _filled(constant, _label_sets(scene, one.per), one.read(scene))
         if now is None:
             return
-        for metric in names.METRICS:
+        for metric in METRICS:
             kind = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
             sets, column = _label_sets_now(scene, now, metric.per), metric.read(now)
             if metric.per == "port" and np.isnan(column).all():  # in a lab, only its switches have them
@@ -44,17 +45,17 @@ class Exporter(Collector):
             if metric.per == "queue" and not len(column):
                 continue
             yield _filled(kind(metric.name, metric.help, labels=LABELS[metric.per]), sets, column)
-        for distribution in names.DISTRIBUTIONS:
+        for distribution in DISTRIBUTIONS:
             yield _histogram(distribution, scene, distribution.read(now))
 
 
-def _filled(family: Family, sets: Sequence[Sequence[str]], column: names.Column) -> Family:
+def _filled(family: Family, sets: Sequence[Sequence[str]], column: Column) -> Family:
     for labels, value in zip(sets, _floats(column), strict=True):
         family.add_metric(labels, value)
     return family
 
 
-def _histogram(distribution: names.Distribution, scene: Scene, counted: Counted) -> Metric:
+def _histogram(distribution: Distribution, scene: Scene, counted: Counted) -> Metric:
     family = HistogramMetricFamily(distribution.name, distribution.help, labels=LABELS[distribution.per])
     sets = _label_sets(scene, distribution.per)
     limits = [*(f"{limit:.10g}" for limit in distribution.limits), "+Inf"]
@@ -84,5 +85,5 @@ def _label_sets_now(scene: Scene, now: Snapshot, per: Labels) -> Sequence[Sequen
     return [(one.switch,) for one in now.tuners] if per == "switch" else _label_sets(scene, per)
 
 
-def _floats(column: names.Column) -> list[float]:
+def _floats(column: Column) -> list[float]:
     return column.tolist() if isinstance(column, np.ndarray) else [float(value) for value in column]

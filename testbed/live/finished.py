@@ -19,19 +19,7 @@ from testbed.results.measured import restore
 APART = 0.2  # s of wall time between two samples
 MOST = 1500  # samples: five minutes; of more every second, third, ... is taken
 TIME, DILATION = "testbed_nominal_time_seconds", "testbed_dilation_ratio"
-PORT = {
-    "testbed_port_tx_bytes": "tx_bytes",
-    "testbed_port_tx_packets": "tx_packets",
-    "testbed_port_marked_packets": "marked_packets",
-    "testbed_port_dropped_packets": "dropped_packets",
-    "testbed_port_queue_bytes": "queue",
-    "testbed_port_kmin_bytes": "kmin",
-    "testbed_port_kmax_bytes": "kmax",
-    "testbed_port_pmax_ratio": "pmax",
-    "testbed_port_ingress_bytes": "ingress",
-    "testbed_port_pause_frames": "pause_frames",
-    "testbed_port_paused_seconds": "paused",
-}
+PORT = {one.name: one.column for one in METRICS if one.per == "port" and isinstance(one.column, str)}
 FLOW = {
     "testbed_flow_acked_bytes": "acked_bytes",
     "testbed_flow_window_bytes": "window",

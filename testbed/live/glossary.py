@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from testbed.live import names
+from testbed.live.distributions import DISTRIBUTIONS
 from testbed.live.lab_names import AS_A_RUN, OWN
-from testbed.live.names import LABELS
+from testbed.live.metric import LABELS
+from testbed.live.names import CONSTANTS, INFOS, METRICS
 from testbed.live.scene import MOST_FLOWS
 
 FILE = Path(__file__).parents[2] / "docs" / "metrics.md"
@@ -63,14 +64,13 @@ def _hosts() -> Iterator[str]:
 def _table() -> Iterator[str]:
     yield "| metric | kind | labels | meaning |"
     yield "|---|---|---|---|"
-    for info in names.INFOS:
+    for info in INFOS:
         yield _row(info.name, "info", info.labels, info.help)
-    for one in names.CONSTANTS:
+    for one in CONSTANTS:
         yield _row(one.name, "gauge", LABELS[one.per], one.help)
-    for metric in names.METRICS:
-        name = f"{metric.name}_total" if metric.kind == "counter" else metric.name
-        yield _row(name, metric.kind, LABELS[metric.per], metric.help)
-    for distribution in names.DISTRIBUTIONS:
+    for metric in METRICS:
+        yield _row(metric.exported, metric.kind, LABELS[metric.per], metric.help)
+    for distribution in DISTRIBUTIONS:
         first, last = (f"{limit:.3g}" for limit in (distribution.limits[0], distribution.limits[-1]))
         bounds = f"{len(distribution.limits)} bounds from {first} to {last}"
         yield _row(distribution.name, "histogram", LABELS[distribution.per], f"{distribution.help} {bounds}.")

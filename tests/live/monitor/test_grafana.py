@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from testbed.live import lab_names as of_hosts
+from testbed.live import metric
 from testbed.live import names as of_runs
 from testbed.live.monitor import configuration
 from testbed.live.monitor.configuration import COMPOSE_FILE, PROMETHEUS_YML, PROVISIONING, grafana_settings
@@ -57,7 +58,7 @@ def labels_by_metric() -> dict[str, set[str]]:
     tables = (*of_runs.CONSTANTS, *of_runs.METRICS, *of_runs.DISTRIBUTIONS)
     described = [(one.name, one.labels) for one in (*of_runs.INFOS, *of_hosts.OWN, *of_hosts.AS_A_RUN)]
     found = {name: {"instance"} for name in EXPORTED}
-    for name, labels in (*described, *((one.name, of_runs.LABELS[one.per]) for one in tables)):
+    for name, labels in (*described, *((one.name, metric.LABELS[one.per]) for one in tables)):
         found[name if name in found else f"{name}_total"].update(labels)
     return found
 
