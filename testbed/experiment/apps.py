@@ -73,7 +73,9 @@ class App(Part):
 
     name: Name = Field(description="Its name in the results; with several hosts each adds its own: tcp-h2.")
     hosts: Annotated[list[HostName], Field(min_length=1)] = Field(description="Where it runs, once each.")
-    run: Annotated[str, Field(min_length=1)] = Field(description="What /bin/sh runs, as root.")
+    run: Annotated[str, Field(min_length=1)] = Field(
+        description="What `/bin/sh -e` runs, as root: the first command that fails ends it."
+    )
     start: Moment = Field(default=0.0, description="When it starts; with `ready` before the run begins.")
     stop: Moment | None = Field(
         default=None, description="When it is asked to end (SIGTERM, to all its processes); by default with the run."

@@ -19,6 +19,7 @@ class TcpTimers(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    usual: str  # congestion control of sockets that ask for none
     rto: float  # base RTTs that the shortest retransmission timeout takes
     delayed_ack: float  # the same of the shortest delayed acknowledgement
     dilation: float
@@ -29,15 +30,21 @@ class TcpTimers(BaseModel):
     sent: int
 
     @classmethod
-    def of(cls, hosts: Iterable[str], rtt: float, dilation: float, seconds: float) -> Self:
-        """``hosts``: /proc/net/snmp and netstat of each; ``rtt``: a base RTT in wall s; ``seconds``: the run's."""
+    def of(cls, hosts: Iterable[str], usual: Iterable[str], rtt: float, dilation: float, seconds: float) -> Self:
+        """``hosts``: /proc/net/snmp and netstat of each, ``usual`` their congestion control.
+
+        ``rtt``: a base RTT in wall s; ``seconds``: the run's.
+        """
         counts = dict.fromkeys(COUNTED.values(), 0)
         for text in hosts:
             for name, value in _counters(text):
                 if name in COUNTED:
                     counts[COUNTED[name]] += value
         waited = counts["timeouts"] * RTO / seconds if seconds else 0.0
-        return cls(rto=RTO / rtt, delayed_ack=DELAYED_ACK / rtt, dilation=dilation, waited=waited, **counts)
+        known = ", ".join(sorted(set(usual)))
+        return cls(
+            usual=known, rto=RTO / rtt, delayed_ack=DELAYED_ACK / rtt, dilation=dilation, waited=waited, **counts
+        )
 
     @property
     def base_rtt(self) -> float:
@@ -48,9 +55,10 @@ class TcpTimers(BaseModel):
     def said(self) -> str:
         """For people."""
         return (
-            f"TCP's timers are wall time: its RTO (at least 200 ms) is {self.rto:.3g} base RTTs here and ran out "
-            f"{self.timeouts:,} times, a delayed ACK (40 ms) is {self.delayed_ack:.3g} and was sent "
-            f"{self.delayed_acks:,} times; undilated they are {self.dilation:g} times as long"
+            f"TCP is {self.usual} where an app asks for no other. Its timers are wall time: its RTO (at least 200 ms) "
+            f"is {self.rto:.3g} base RTTs here and ran out {self.timeouts:,} times, a delayed ACK (40 ms) is "
+            f"{self.delayed_ack:.3g} and was sent {self.delayed_acks:,} times; undilated they are {self.dilation:g} "
+            "times as long"
         )
 
 

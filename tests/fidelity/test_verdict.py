@@ -16,7 +16,7 @@ from testbed.results.tuner_log import TunerLog
 from testbed.results.verdict import Exit, Reason
 from tests.support.synthetic_runs import RTT, lag, run
 
-TIMEOUTS = TcpTimers.of(["TcpExt: TCPTimeouts\nTcpExt: 5\n"], rtt=8e-3, dilation=1000, seconds=10)
+TIMEOUTS = TcpTimers.of(["TcpExt: TCPTimeouts\nTcpExt: 5\n"], ["cubic"], rtt=8e-3, dilation=1000, seconds=10)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ class AppProcess:
 
         try:
             self.process = subprocess.Popen(
-                ["/bin/sh", "-c", one.app.run], stdin=subprocess.DEVNULL, stdout=self._out, stderr=self._err,
+                ["/bin/sh", "-e", "-c", one.app.run], stdin=subprocess.DEVNULL, stdout=self._out, stderr=self._err,
                 env=environment, start_new_session=True, preexec_fn=enter,  # noqa: PLW1509
             )  # fmt: skip
         except subprocess.SubprocessError:

@@ -93,11 +93,16 @@ class RunningApps:
         if not hosts:
             return None
         wall, seconds = self.clock.wall_seconds(rtt), self.clock.wall_seconds(now)
-        return TcpTimers.of(map(self._counters, hosts), wall, self.clock.dilation, seconds)
+        usual = map(self._congestion_control, hosts)
+        return TcpTimers.of(map(self._counters, hosts), usual, wall, self.clock.dilation, seconds)
 
     def _counters(self, host: str) -> str:
         with linux.inside(self._netns(host)):
             return "".join(Path(f"/proc/thread-self/net/{name}").read_text() for name in ("snmp", "netstat"))
+
+    def _congestion_control(self, host: str) -> str:
+        with linux.inside(self._netns(host)):
+            return Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
 
     def _record(self, process: AppProcess) -> AppRecord:
         one, printed = process.one, process.stdout()

@@ -62,7 +62,7 @@ def test_a_crash_ends_the_run_with_the_last_lines(way: tuple[str, ...], tmp_path
         """
 traffic: { pattern: incast, senders: 2 }
 controller: dcqcn
-apps: [{ name: broken, hosts: [h2], run: "echo out; echo no such disk >&2; exit 3" }]
+apps: [{ name: broken, hosts: [h2], run: "echo out; (echo no such disk >&2; exit 3); echo on" }]
 time: { duration: 300 ms, dilation: 1000 }
 """,
     )
