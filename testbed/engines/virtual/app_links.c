@@ -87,8 +87,8 @@ int has_sent(const struct app_links *apps)
 	return 0;
 }
 
-/* All that apps have sent to hosts of this rack, and that was not taken before. */
-void take_sent(struct world *w, void (*receive)(struct world *w, int64_t host, const uint8_t *bytes, int64_t length))
+/* All that apps have sent to hosts of this rack, and that was not taken before. `receive` says whether it is time for it. */
+void take_sent(struct world *w, receive_fn *receive)
 {
 	struct app_links *apps = w->apps;
 	struct tpacket2_hdr *frame;
@@ -98,8 +98,9 @@ void take_sent(struct world *w, void (*receive)(struct world *w, int64_t host, c
 			const uint8_t *bytes = (const uint8_t *)frame + frame->tp_mac;
 			int64_t waited = realtime() - (frame->tp_sec * NS + frame->tp_nsec);
 
-			if (receiver_of(w, bytes, frame->tp_snaplen) >= 0)
-				receive(w, l->host, bytes, frame->tp_snaplen);
+			if (receiver_of(w, bytes, frame->tp_snaplen) >= 0 &&
+			    !receive(w, l->host, bytes, frame->tp_snaplen, waited))
+				break;
 			give_slot_back(apps, l, frame);
 			count(&apps->waiting, (double)waited * apps->seconds_per_ns);
 		}

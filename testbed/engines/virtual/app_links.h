@@ -31,8 +31,11 @@ struct app_links {
 	struct histogram waiting; /* s until packets of apps were taken in */
 };
 
+/* A frame that a host sent so many ns ago. */
+typedef int receive_fn(struct world *w, int64_t host, const uint8_t *bytes, int64_t length, int64_t ago);
+
 int has_sent(const struct app_links *apps);
-void take_sent(struct world *w, void (*receive)(struct world *w, int64_t host, const uint8_t *bytes, int64_t length));
+void take_sent(struct world *w, receive_fn *receive);
 void hand_out(struct world *w, int64_t host, const struct packet *p);
 void sleep_until_sent(struct app_links *apps, const struct timespec *longest);
 void relay(struct world *w, int file);

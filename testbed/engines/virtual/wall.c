@@ -23,6 +23,11 @@ static int64_t tick_due(struct wall *wall)
 	return wall->reached;
 }
 
+int has_come_to(struct world *w, int64_t ago_ns)
+{
+	return tick_due(w->wall) - (int64_t)((double)ago_ns * w->wall->ticks_per_ns) <= w->now;
+}
+
 /* A sleep that began at the tick `before` has ended. */
 static void count_rest(struct wall *wall, int64_t before)
 {

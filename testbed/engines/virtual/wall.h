@@ -24,5 +24,6 @@ struct wall {
 
 int wait_for(struct world *w, int64_t tick); /* until it is due */
 int keep_pace(struct world *w, int64_t tick); /* the same before what happens then, of which lateness is measured */
+int has_come_to(struct world *w, int64_t ago_ns); /* whether what was so long ago is not to come */
 
 #endif

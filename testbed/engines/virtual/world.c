@@ -140,13 +140,18 @@ void abandon(struct world *w)
 	}
 }
 
-static void enter_world(struct world *w, int64_t host, const uint8_t *bytes, int64_t length)
+/* A world that is late catches up in no time, and a packet that came in before its own time would be too fast by that. */
+static int enter_world(struct world *w, int64_t host, const uint8_t *bytes, int64_t length, int64_t ago)
 {
-	struct packet *p = new_whole_packet(w);
+	struct packet *p;
 
+	if (!has_come_to(w, ago))
+		return 0;
+	p = new_whole_packet(w);
 	memcpy(p->bytes, bytes, (size_t)length);
 	p->length = (uint32_t)length;
 	send_up(w, host, p);
+	return 1;
 }
 
 /* What apps have sent, before what happens next, at the tick `next`. */

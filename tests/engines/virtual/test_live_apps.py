@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from testbed.capture.reader import Frame, Reader
-from tests.support.outside import run, summary_in
+from tests.support.outside import children, run, start, summary_in
 from tests.support.runs import UNDRAWN
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel]
@@ -113,3 +116,57 @@ time: { duration: 2 s, dilation: 50 }
     summary = summary_in(tmp_path)
     assert judged(summary) <= {*LATE, "empty measurement window"}
     assert summary["duration"] < 1
+
+
+def test_a_run_that_was_held_up_is_late_for_apps_but_never_too_early(tmp_path: Path) -> None:
+    """Packets that apps send while it catches up, in no time, meet the delays of their path as all others do."""
+    file = experiment(
+        tmp_path,
+        """
+traffic: { pattern: incast, senders: 8 }
+controller: dcqcn
+apps:
+  - name: echo
+    hosts: [h1]
+    run: |
+      exec $TESTBED_PYTHON -u - <<'END'
+      import socket
+      s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+      s.bind(("", 7))
+      print("ready")
+      while True:
+          s.sendto(*s.recvfrom(100))
+      END
+    ready: { prints: ready }
+  - name: ask
+    hosts: [h2]
+    run: |
+      exec $TESTBED_PYTHON - <<'END'
+      import socket, time
+      s, took = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), []
+      s.connect(("h1", 7))
+      end = time.monotonic() + 0.8
+      while time.monotonic() < end:
+          began = time.monotonic()
+          s.send(b"x")
+          s.recv(100)
+          took.append(time.monotonic() - began)
+      print("rtt", min(took), max(took))
+      END
+    figures:
+      - { name: shortest, pattern: "rtt ([0-9.e-]+) ", kind: time, unit: s }
+      - { name: longest, pattern: "rtt .* ([0-9.e-]+)", kind: time, unit: s }
+time: { duration: 1.2 ms, dilation: 1000, warmup: 0 }
+""",
+    )
+    process = start(tmp_path, "run", file, *LIVE)
+    process.read_until("running ")
+    time.sleep(0.2)
+    (running,) = children(process.pid)
+    os.kill(running, signal.SIGSTOP)
+    time.sleep(0.2)
+    os.kill(running, signal.SIGCONT)
+    assert process.wait() in (0, 3), process.communicate()
+    rtt = figures(summary_in(tmp_path), "ask")
+    assert rtt["longest"] > 100e-6
+    assert rtt["shortest"] > 8e-6  # of an empty rack, there and back
