@@ -49,7 +49,7 @@ def rerun(  # noqa: PLR0917 - one parameter per option
     verbose: Verbose = False,
     format: Formatted = Format.text,
 ) -> None:
-    """Run a result's experiment again, with its seed. On the virtual engine: does it leave the same bits?"""
+    """Run a result's experiment again, with its seed. Where packets are simulated: does it leave the same bits?"""
     log_if(verbose)
     from testbed.runs.rerun import Result
 
@@ -80,5 +80,5 @@ def rerun(  # noqa: PLR0917 - one parameter per option
     if format is Format.json:
         print_json({"equal": found is None, "difference": found and found._asdict()})
     else:
-        print(f"differs: {found}" if found else "equal: every table, every capture, and the summary but for wall time")
+        print(f"differs: {found}" if found else f"equal: {before.same}")
     raise typer.Exit(int(found is not None))

@@ -1,9 +1,9 @@
-"""A result's experiment again; on the virtual engine, whether it leaves the same bits."""
+"""A result's experiment again; where packets are simulated, whether it leaves the same bits."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,9 @@ from testbed.runs.carrier import carrier
 from testbed.runs.overrides import overridden
 from testbed.runs.plan import Planned, plan
 from testbed.runs.run import CTRL_C
-from testbed.runs.same import Difference, first_difference
+from testbed.runs.same import Difference, first_difference, other_course
+
+SIMULATED = ("virtual", "live")
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,25 @@ class Result:
     def not_comparable(self) -> str:
         """Why another run cannot leave the same bits; empty if it must."""
         verdict, engine = self.manifest.verdict, self.manifest.engine
-        if engine != "virtual":
-            return f"it is of --engine {engine}; only the virtual engine leaves the same bits again"
+        if engine not in SIMULATED:
+            return f"it is of --engine {engine}; only the virtual and the live engine leave the same bits again"
+        if self.manifest.apps:
+            return "it had apps, and what those send no engine repeats"
         if verdict and _ended_by_user(verdict):
             return f"it was ended by {CTRL_C}, at a moment that nothing repeats"
         return ""
+
+    @property
+    def compares(self) -> Callable[[Path, Path, Mapping[str, str]], Difference | None]:
+        """Its results with those of its run again. How late a live run was is of the machine, and no difference."""
+        return other_course if self.manifest.engine == "live" else first_difference
+
+    @property
+    def same(self) -> str:
+        """What is, if nothing differs."""
+        if self.manifest.engine == "live":
+            return "every decision and every sample"
+        return "every table, every capture, and the summary but for wall time"
 
     def plan(
         self, lab: Engine | None, plugins: Mapping[str, str], options: Mapping[str, str], settings: Sequence[str]
@@ -92,7 +108,7 @@ class Result:
         outcome = planned.execute(out, observer)
         if _ended_by_user(outcome.summary.verdict):
             raise TestbedError(f"{CTRL_C}: nothing is compared")
-        return first_difference(self.folder, outcome.folder, self.manifest.sha256)
+        return self.compares(self.folder, outcome.folder, self.manifest.sha256)
 
 
 def _ended_by_user(verdict: Verdict) -> bool:

@@ -70,11 +70,15 @@ def first_difference(was: Path, now: Path, known: Mapping[str, str] | None = Non
     return _of(SUMMARY, "", flat(figures(was)), flat(figures(now)))
 
 
-def other_course(was: Path, now: Path) -> Difference | None:
-    """The first difference between what was decided and sampled, of runs that may have had other clocks."""
+def other_course(was: Path, now: Path, known: Mapping[str, str] | None = None) -> Difference | None:
+    """The first one between what was decided and sampled, of runs that may have had other clocks.
+
+    For ``known`` see `first_difference`.
+    """
+    known = known or {}
     for name in ORDER[:3]:
         both = was / name, now / name
-        if any(one.exists() for one in both) and (found := _in_file(*both, None)):
+        if (name in known or any(one.exists() for one in both)) and (found := _in_file(*both, known.get(name))):
             return found
     return None
 

@@ -44,6 +44,13 @@ def test_a_run_repeats_to_the_bit(result: Path) -> None:
     assert (code, said) == (0, "equal: every table, every capture, and the summary but for wall time\n")
 
 
+def test_a_live_run_repeats_its_decisions_and_samples(tmp_path: Path) -> None:
+    live = ("--engine", "live", "--dilation", "100", "--duration", "100 us", "--set", "record.report=false")
+    done = command("run", "incast-2", *live, "--out", str(tmp_path / "out"), *UNSEEN)
+    assert done.returncode in {0, 3}, done.stderr
+    assert verified(tmp_path / "out")[:2] == (0, "equal: every decision and every sample\n")
+
+
 def test_a_changed_experiment_is_another_one(result: Path, tmp_path: Path) -> None:
     code, said, logged = verified(result, "--set", "seed=4", "--out", str(tmp_path / "out"), "--format", "json")
     assert (code, json.loads(said)["controller"]) == (0, "swift")
@@ -58,7 +65,9 @@ def test_what_leaves_no_bits_to_compare_is_named_and_run(result: Path, tmp_path:
     assert done.returncode == 0, done.stderr
     code, _, said = verified(tmp_path / "fluid", "--out", str(tmp_path / "again"))
     assert code == 0
-    assert "not compared: it is of --engine fluid; only the virtual engine leaves the same bits again" in said
+    assert (
+        "not compared: it is of --engine fluid; only the virtual and the live engine leave the same bits again" in said
+    )
     assert load_manifest(tmp_path / "again").engine == "fluid"
     stopped = copy(result, tmp_path)
     manifest = json.loads((stopped / "manifest.json").read_text())
