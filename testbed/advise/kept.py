@@ -10,9 +10,9 @@ from testbed.advise.evidence import Settings
 from testbed.errors import BadInput, TestbedError, nearest
 from testbed.runs.forked import each
 from testbed.runs.plans.case import Case, Trial
-from testbed.runs.plans.follow import judged, observe, resolved_of
-from testbed.runs.plans.rack import LOSSLESS
+from testbed.runs.plans.follow import judged, shown
 from testbed.runs.plans.shipped import PLANS
+from testbed.runs.plans.switch import LOSSLESS, Switch
 
 RED = ("kmin", "kmax", "pmax")
 
@@ -39,7 +39,7 @@ class Kept:
 
     def lost(self, now: Mapping[str, str], then: Mapping[str, str], rate: float, jobs: int) -> list[str]:
         """What passes now and fails then; ``now`` and ``then`` are thresholds, by the keys of an experiment."""
-        trials = [(case, trial) for case in self.cases for trial in case.trials(rate)]
+        trials = [(case, trial) for case in self.cases for trial in case.trials(Switch.own(rate))]
         settings = [_settings(now), _settings(then)]
         works: list[Callable[[], bool]] = [partial(_passes, trial, one) for _, trial in trials for one in settings]
         answers = list(each(works, min(jobs, len(works))))
@@ -68,7 +68,7 @@ def _settings(texts: Mapping[str, str]) -> Settings:
 def _passes(trial: Trial, settings: Settings) -> bool:
     """What cannot run does not."""
     try:
-        seen = observe(resolved_of(trial, ["engine=virtual", *settings]), trial.captures)
+        seen = shown(trial, ["engine=virtual", *settings])
     except TestbedError:
         return False
     return not seen.record.broken and all(one.passed for one in judged(trial, seen))

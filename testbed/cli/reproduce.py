@@ -52,6 +52,9 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
     column: Annotated[
         list[str] | None, typer.Option(help="Run only this column, of a plan this line rate; may be repeated.")
     ] = None,
+    switch: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Test this switch with a plan: SONiC's config_db.json.")
+    ] = None,
     engine: Engine = None,
     jobs: Jobs = None,
     on: On = None,
@@ -77,8 +80,10 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
         given = {"--no-run": no_run, "--dry-run": dry_run, "--jobs": jobs, "--on": on}
         reproduce_plan.check(name, given, str(format))
         carried = reproduce_plan.engine_of(name, engine)
-        code = reproduce_plan.answer(name, row or [], column or [], out, carried, quick=quick, as_json=format == "json")
-        raise typer.Exit(code)
+        of_plan = reproduce_plan.Asked(name, row or [], column or [], switch, carried, quick=quick)
+        raise typer.Exit(reproduce_plan.answer(of_plan, out, as_json=format == "json"))
+    if switch is not None:
+        raise BadInput(f"--switch {switch}: is for test plans ({', '.join(PLANS)})")
     from testbed.results.papers import comparison as published
 
     if list_ or not name:

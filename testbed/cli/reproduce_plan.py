@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from testbed.errors import BadInput, nearest
 
 if TYPE_CHECKING:
     from testbed.results.record import EngineName
+    from testbed.runs.plans.switch import Switch
 
 QUICK = 400e9  # bit/s
 
@@ -32,40 +34,59 @@ def engine_of(name: str, engine: str | None) -> EngineName:
     return "kernel" if engine == "kernel" else "virtual"
 
 
-def answer(
-    name: str,
-    cases: Sequence[str],
-    columns: Sequence[str],
-    out: Path | None,
-    engine: EngineName,
-    *,
-    quick: bool,
-    as_json: bool,
-) -> int:
+@dataclass(frozen=True)
+class Asked:
+    """Which cases, by their keys, and of which switch, or of the plan's own at these rates."""
+
+    name: str
+    cases: Sequence[str]
+    columns: Sequence[str]
+    config: Path | None
+    engine: EngineName
+    quick: bool = False
+
+    def switches(self) -> Sequence[Switch]:
+        """One for each line rate. Raises BadInput."""
+        from testbed.runs.plans.shipped import RATES
+        from testbed.runs.plans.switch import Switch, of_config
+        from testbed.units import show_rate
+
+        known = (QUICK,) if self.quick else RATES
+        given = None
+        if self.config is not None:
+            given, told = of_config(self.config)
+            print(*told, sep="\n", file=sys.stderr)
+            known = (given.rate,) if given.rate else known
+        rates = {show_rate(rate): rate for rate in known}
+        _among("--column", self.columns, list(rates))
+        chosen = [rates[one] for one in self.columns or rates]
+        return [given.at(rate) if given else Switch.own(rate) for rate in chosen]
+
+
+def answer(asked: Asked, out: Path | None, *, as_json: bool) -> int:
     """Run it, print it, write its page; the exit code."""
     from testbed.results import folder
     from testbed.runs.plans import answer as made
     from testbed.runs.plans.follow import examine
-    from testbed.runs.plans.shipped import PLANS, RATES
-    from testbed.units import show_rate
+    from testbed.runs.plans.shipped import PLANS
 
-    plan = PLANS[name]
-    _among("--row", cases, [case.key for case in plan.cases])
-    rates = {show_rate(rate): rate for rate in ((QUICK,) if quick else RATES)}
-    _among("--column", columns, list(rates))
-    if engine == "kernel":
+    plan = PLANS[asked.name]
+    _among("--row", asked.cases, [case.key for case in plan.cases])
+    switches = asked.switches()
+    if asked.engine == "kernel":
         from testbed.engines.kernel import doctor
 
         doctor.require()
-    target = folder.prepare(out, name)
+    target = folder.prepare(out, asked.name)
+    tested = str(asked.config) if asked.config else ""
     outcomes = []
-    for one in examine(plan, [rates[each] for each in columns or rates], cases, engine):
+    for one in examine(plan, switches, asked.cases, asked.engine):
         outcomes.append(one)
         if not as_json:
             print(*made.lines(one), sep="\n", flush=True)
-    page = made.write(target, plan, outcomes, engine)
+    page = made.write(target, plan, outcomes, asked.engine, tested)
     if as_json:
-        print_json(made.as_dict(plan, outcomes, engine))
+        print_json(made.as_dict(plan, outcomes, asked.engine, tested))
     else:
         print(made.total(outcomes))
     print(f"page: {page}", file=sys.stderr)

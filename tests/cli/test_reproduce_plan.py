@@ -7,15 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.checkout import ROOT
 from tests.support.commands import command
 
 
 def test_a_case_is_run_and_written(tmp_path: Path) -> None:
-    asked = ["sonic-ecn", "--row", "interference", "--column", "100 Gbit/s", "--out", str(tmp_path / "plan")]
+    switch = str(ROOT / "docs/advice/config_db-400g.json")
+    asked = ["sonic-ecn", "--row", "interference", "--switch", switch, "--out", str(tmp_path / "plan")]
     ended = command("reproduce", *asked, "--format", "json")
     assert ended.returncode == 0, ended.stderr
     data = json.loads(ended.stdout)
-    assert data["result"] == "pass"
+    assert (data["result"], data["switch"]) == ("pass", switch)
+    assert "took DSCP_TO_TC_MAP" in ended.stderr
     assert {run["case"] for run in data["runs"]} == {"interference"}
     assert data == json.loads((tmp_path / "plan/plan.json").read_text())
     assert ended.stderr.endswith(f"page: {tmp_path}/plan/plan.html\n")
@@ -45,6 +48,7 @@ def test_nothing_that_ran_is_no_success(tmp_path: Path) -> None:
         (["--row", "12"], "--row 12: not in this plan; "),
         (["--column", "40 Gbit/s"], "--column 40 Gbit/s: not in this plan; did you mean '400 Gbit/s'?"),
         (["--engine", "fluid"], "--engine fluid: has no packets, which 'sonic-rocev2' looks at; say virtual or kernel"),
+        (["--switch", "/nowhere.json"], "/nowhere.json"),
         (["--no-run"], "--no-run: is for published comparisons, and 'sonic-rocev2' is a test plan"),
         (["--format", "csv"], "--format csv: is for published comparisons; a test plan has text and json"),
     ],

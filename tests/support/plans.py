@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from testbed.runs.plans.case import Case, Expectation, Trial
-from testbed.runs.plans.follow import judged, observe, resolved_of
+from testbed.runs.plans.follow import judged, shown
 from testbed.runs.plans.rack import LENGTH
+from testbed.runs.plans.switch import Switch
 
 RATE = 100e9
 SHORT = ("time.duration=2 ms", "time.warmup=500 us")  # shows as much as `LENGTH`
@@ -15,9 +16,9 @@ SHORT = ("time.duration=2 ms", "time.warmup=500 us")  # shows as much as `LENGTH
 def wrong(case: Case, rate: float = RATE) -> list[str]:
     """What does not hold as it should, or holds though it was broken."""
     found = []
-    for trial in case.trials(rate):
+    for trial in case.trials(Switch.own(rate)):
         short = SHORT if trial.experiment["time"] == {"duration": LENGTH[0], "warmup": LENGTH[1]} else ()
-        for one in judged(trial, observe(resolved_of(trial, ["engine=virtual", *short]), trial.captures)):
+        for one in judged(trial, shown(trial, ["engine=virtual", *short])):
             if not one.passed:
                 found.append(f"{trial.name}: {one.expectation.says}: {one.measured}, {one.expectation.bounds}")
         found += _unbroken(trial, short)
@@ -31,7 +32,7 @@ def _unbroken(trial: Trial, short: Sequence[str]) -> list[str]:
             by_breaks.setdefault(tuple(one.breaks), []).append(one)
     found = []
     for breaks, expectations in by_breaks.items():
-        seen = observe(resolved_of(trial, ["engine=virtual", *short, *breaks]), trial.captures)
+        seen = shown(trial, ["engine=virtual", *short, *breaks])
         held = [one for one in expectations if one.holds(float(one.of(seen)))]
         found += [f"{trial.name}: {one.says}: {one.of(seen)}, {one.bounds}, with {breaks}" for one in held]
     return found

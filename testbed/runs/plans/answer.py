@@ -32,6 +32,9 @@ def lines(outcome: Outcome) -> Iterator[str]:
     yield f"{_title(outcome)}: {outcome.word}{f', {outcome.missing}' if outcome.missing else ''}"
     yield from (f"  FAIL   {one}" for one in outcome.broken)
     for one in outcome.findings:
+        if one.expectation.missing:
+            yield f"  -      {one.expectation.says}: does not apply, {one.expectation.missing}"
+            continue
         shown = "noted" if not one.expectation.judges else "pass" if one.passed else "FAIL"
         yield f"  {shown:<5}  {one.expectation.says}: {_measured(one)}{_expected(one)}"
 
@@ -42,10 +45,10 @@ def total(outcomes: Sequence[Outcome]) -> str:
     return ", ".join(f"{counts[each]} {each}" for each in MARKS)
 
 
-def as_dict(plan: TestPlan, outcomes: Sequence[Outcome], engine: EngineName) -> dict[str, Any]:
-    """For JSON; rates in bit/s, what was not measured is null."""
+def as_dict(plan: TestPlan, outcomes: Sequence[Outcome], engine: EngineName, tested: str = "") -> dict[str, Any]:
+    """For JSON; rates in bit/s, what was not measured is null; ``tested``: the file that describes the switch."""
     return {
-        "plan": plan.name, "title": plan.title, "source": plan.source, "engine": engine,
+        "plan": plan.name, "title": plan.title, "source": plan.source, "switch": tested, "engine": engine,
         "result": word(outcomes),
         "counts": {each: sum(one.word == each for one in outcomes) for each in MARKS},
         "runs": [_as_dict(one) for one in outcomes],
@@ -58,12 +61,12 @@ def word(outcomes: Sequence[Outcome]) -> str:
     return next(one for one in ("fail", "pass", "not run") if one in words or one == "not run")
 
 
-def write(folder: Path, plan: TestPlan, outcomes: Sequence[Outcome], engine: EngineName) -> Path:
+def write(folder: Path, plan: TestPlan, outcomes: Sequence[Outcome], engine: EngineName, tested: str = "") -> Path:
     """The page, and the same as JSON; returns where the page is."""
     results.make_folder(folder)
-    data = json.dumps(as_dict(plan, outcomes, engine), indent=2, allow_nan=False)
+    data = json.dumps(as_dict(plan, outcomes, engine, tested), indent=2, allow_nan=False)
     atomic_write(folder / DATA, f"{data}\n".encode())
-    atomic_write(folder / PAGE, _page(plan, outcomes, engine).encode())
+    atomic_write(folder / PAGE, _page(plan, outcomes, engine, tested).encode())
     results.give_to_caller([folder, folder / PAGE, folder / DATA])
     return folder / PAGE
 
@@ -75,7 +78,7 @@ def _title(outcome: Outcome) -> str:
 
 
 def _measured(finding: Finding) -> str:
-    return f"{finding.measured:.6g}{finding.expectation.unit}"
+    return "" if finding.expectation.missing else f"{finding.measured:.6g}{finding.expectation.unit}"
 
 
 def _expected(finding: Finding) -> str:
@@ -92,18 +95,19 @@ def _as_dict(outcome: Outcome) -> dict[str, Any]:
                 "says": one.expectation.says,
                 "measured": one.measured if math.isfinite(one.measured) else None,
                 "unit": one.expectation.unit.strip(), "expected": one.expectation.bounds,
-                "passed": one.passed if one.expectation.judges else None,
+                "passed": one.passed if one.expectation.judges else None, "why": one.expectation.missing,
             }
             for one in outcome.findings
         ],
     }  # fmt: skip
 
 
-def _page(plan: TestPlan, outcomes: Sequence[Outcome], engine: EngineName) -> str:
+def _page(plan: TestPlan, outcomes: Sequence[Outcome], engine: EngineName, tested: str) -> str:
+    switch = f"The switch is the one of {tested}. " if tested else ""
     colour = "clean" if word(outcomes) == "pass" else "degraded"
     parts = [
         f"<h1>{escape(plan.title)}</h1>",
-        f'<p class="note">{escape(plan.source)}. {HOW[engine]}{LENGTHS}</p>',
+        f'<p class="note">{escape(plan.source)}. {escape(switch)}{HOW[engine]}{LENGTHS}</p>',
         f'<div class="verdict {colour}"><strong>{escape(total(outcomes))}</strong></div>',
         *(_section(one) for one in outcomes),
     ]
@@ -114,7 +118,7 @@ def _section(outcome: Outcome) -> str:
     rows = "".join(
         f"<tr><td>{MARKS['pass' if one.passed else 'fail'] if one.expectation.judges else ''}</td>"
         f"<td>{escape(one.expectation.says)}</td><td>{escape(_measured(one))}</td>"
-        f"<td>{escape(one.expectation.bounds)}</td></tr>"
+        f"<td>{escape(one.expectation.missing or one.expectation.bounds)}</td></tr>"
         for one in outcome.findings
     )
     heading = f"<h2>{MARKS[outcome.word]} {escape(_title(outcome))}</h2>"

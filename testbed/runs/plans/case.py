@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from testbed.runs.plans.observed import Observed
+from testbed.runs.plans.switch import Switch
 
 Experiment = dict[str, Any]  # as an experiment file has it
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a run must show, or what is noted. ``breaks``: settings with which it fails, or it would prove nothing."""
+    """What a run must show, or what is noted.
+
+    ``breaks``: settings with which it fails, or it would prove nothing; ``missing``: why it does not apply.
+    """
 
     says: str
     of: Callable[[Observed], float]
@@ -22,6 +26,7 @@ class Expectation:
     most: float = math.inf
     unit: str = ""
     breaks: Sequence[str] = ()
+    missing: str = ""
 
     def __post_init__(self) -> None:
         if self.judges and not self.breaks:
@@ -30,7 +35,7 @@ class Expectation:
     @property
     def judges(self) -> bool:
         """Whether it can fail."""
-        return math.isfinite(self.least) or math.isfinite(self.most)
+        return not self.missing and (math.isfinite(self.least) or math.isfinite(self.most))
 
     def holds(self, value: float) -> bool:
         """What is not known does not hold."""
@@ -47,22 +52,46 @@ class Expectation:
 
 
 @dataclass(frozen=True)
+class Search:
+    """For the highest share of the line rate, in %, at which a run ``passes``; ``key``: what sets the share."""
+
+    key: str
+    passes: Callable[[Observed], bool]
+    within: float = 0.5
+
+    def highest(self, run: Callable[[str], Observed]) -> Observed:
+        """By bisection; the run at the highest that passes, or at the lowest that was tried if none does."""
+        low, high, best, share = 0.0, 100.0, None, 100.0
+        while True:
+            seen = run(f"{self.key}={share:g} %")
+            if self.passes(seen):
+                low, best = share, seen
+            else:
+                high = share
+            if share == low == 100 or high - low <= self.within:
+                return replace(best or seen, found=low)
+            share = (low + high) / 2
+
+
+@dataclass(frozen=True)
 class Trial:
-    """One run of a case."""
+    """One run of a case; ``missing``: why there is none."""
 
     name: str
-    experiment: Experiment
-    expectations: Sequence[Expectation]
+    experiment: Experiment = field(default_factory=dict)
+    expectations: Sequence[Expectation] = ()
     captures: Sequence[str] = ()  # points, such as nic:h4
+    missing: str = ""
+    search: Search | None = None
 
 
 @dataclass(frozen=True)
 class Case:
-    """Its runs at a line rate in bit/s; ``missing``: why there are none."""
+    """Its runs with a switch, or NotApplicable; ``missing``: why there are none."""
 
     key: str
     title: str
-    trials: Callable[[float], Sequence[Trial]] = field(default=lambda _rate: ())
+    trials: Callable[[Switch], Sequence[Trial]] = field(default=lambda _switch: ())
     missing: str = ""
 
 
@@ -88,6 +117,8 @@ def some(says: str, of: Callable[[Observed], float], breaks: Sequence[str]) -> E
     return Expectation(says, of, least=1, breaks=breaks)
 
 
-def alike(says: str, of: Callable[[Observed], float], percent: float, breaks: Sequence[str]) -> Expectation:
+def alike(
+    says: str, of: Callable[[Observed], float], percent: float, breaks: Sequence[str], missing: str = ""
+) -> Expectation:
     """Two counts, or a share and its closed form, which ``says`` names both: ``of`` is by how many % they differ."""
-    return Expectation(says, of, most=percent, unit=" % apart", breaks=breaks)
+    return Expectation(says, of, most=percent, unit=" % apart", breaks=breaks, missing=missing)

@@ -7,7 +7,8 @@ from functools import partial
 
 from testbed.runs.plans.case import Expectation, Trial, alike, none, some
 from testbed.runs.plans.observed import Observed, apart
-from testbed.runs.plans.rack import LOSSY, WEIGHT, Block, experiment, flow, leaves
+from testbed.runs.plans.rack import experiment, flow, leaves
+from testbed.runs.plans.switch import Block, Switch
 
 ECMP, SPRAY = {"routing": "ecmp"}, {"routing": "spray"}
 EVERY = range(8)
@@ -16,15 +17,17 @@ STAGGERED = 200e-6  # s between the starts of a pair's QPs, all within the warm-
 SETTLED = 200e-6  # s after which it is measured
 
 
-def hashing(rate: float) -> Sequence[Trial]:
+def hashing(switch: Switch) -> Sequence[Trial]:
     """1, 2 and 4 pairs of ranks over four spines, with one QP and with eight; the eight also one after the other."""
     found = []
     for pairs in (1, 2, 4):
         for qps, apart_by in ((1, 0.0), (8, 0.0), (8, STAGGERED)):
             begins = [f"{qp * apart_by * 1e6:g} us" for qp in range(qps)]
-            flows = [flow(pair, 4 + pair, 3, start=begin) for pair in range(1, pairs + 1) for begin in begins]
+            flows = [
+                flow(pair, 4 + pair, switch.data[0], start=begin) for pair in range(1, pairs + 1) for begin in begins
+            ]
             share = {"name": "fixed", "rate": f"{60 / qps:g} %"}  # of the host's line
-            made = experiment(rate, flows, ecn=False, kind=leaves(4), controller=share) | ECMP
+            made = experiment(switch, flows, ecn=False, kind=leaves(4), controller=share) | ECMP
             most = Expectation("uplinks that carry data", _used, most=len(flows), breaks=["routing=spray"])
             least = Expectation("uplinks that carry data", _used, least=2, breaks=["rack.spines=1"])
             found.append(
@@ -55,20 +58,21 @@ def _busiest(seen: Observed) -> float:
     return float(carried.max() / carried.mean())
 
 
-def spraying(rate: float) -> Sequence[Trial]:
+def spraying(switch: Switch) -> Sequence[Trial]:
     """All to all of eight ranks, each flow with a seventh of 80 % of its line."""
-    flows = [flow(src, dst, 3) for src in range(1, 9) for dst in range(1, 9) if src != dst]
-    full = ["controller.rate=100 %"]
+    flows = [flow(src, dst, switch.data[0]) for src in range(1, 9) for dst in range(1, 9) if src != dst]
+    full, group = ["controller.rate=100 %"], switch.group(switch.data[0])
     share = {"name": "fixed", "rate": "11 %"}
     made = (
-        experiment(rate, flows, ecn=True, kind=leaves(4), controller=share, time=("1 ms", "200 us"), lossless=True)
+        experiment(switch, flows, ecn=True, kind=leaves(4), controller=share, time=("1 ms", "200 us"), lossless=True)
         | SPRAY
     )
     return [
         Trial("", made, [
             none("packets lost", lambda seen: seen.count("lost_packets"),
                  [*full, "rack.switch.pool.size=50 kB", "rack.switch.groups={}"]),
-            none("PFC frames", lambda seen: seen.pauses, [*full, "routing=ecmp", "rack.switch.groups.3.alpha=0.01"]),
+            none("PFC frames", lambda seen: seen.pauses,
+                 [*full, "routing=ecmp", f"rack.switch.groups.{group}.alpha=0.01"]),
             none("packets marked CE", lambda seen: seen.total("marked_packets", EVERY), [*full, "routing=ecmp"]),
             Expectation("uplink that carries most, from the mean", _unbalanced, most=8, unit=" %",
                         breaks=["routing=ecmp"]),
@@ -89,41 +93,51 @@ def _events(*verbs: tuple[float, str]) -> Block:
     return {"events": [{"at": f"{at * 1e6:g} us", verb: "leaf1-spine1"} for at, verb in verbs]}
 
 
-def qos(rate: float) -> Sequence[Trial]:
+def qos(switch: Switch) -> Sequence[Trial]:
     """Three ranks at full rate in the lossy queues, one in queue 3, and one of two uplinks goes down."""
-    flows = [*(flow(4 - queue, 8 - queue, queue) for queue in LOSSY), flow(1, 5, 3)]
+    switch.need(lossless=1, lossy=1)
+    roce = switch.lossless[0]
+    no_pfc = f"rack.switch.groups.{switch.group(roce)}.pfc=off"
+    background = [flow(4 - at, 8 - at, queue) for at, queue in enumerate(switch.lossy)]
     time = (f"{END * 1e3:g} ms", f"{(DOWN + SETTLED) * 1e3:g} ms")
-    made = experiment(rate, flows, ecn=False, kind=leaves(2), time=time, lossless=True) | _events((DOWN, "down"))
-    queues = (*LOSSY, 3)
+    made = experiment(switch, [*background, flow(1, 5, roce)], ecn=True, kind=leaves(2), time=time, lossless=True)
+    queues = (*switch.lossy, roce)
     return [
-        Trial("", made, [
+        Trial("", made | _events((DOWN, "down")), [
             Expectation("background's rate with one uplink", lambda seen: float(seen.rates("lossy").min() / 1e9),
                         least=1, unit=" Gbit/s", breaks=["rack.spines=1"]),
             none("lossless packets that queues dropped with one uplink",
-                 lambda seen: seen.dropped([3], since=DOWN + SETTLED), ["rack.switch.groups.3.pfc=off"]),
-            *(share_by_weight(queue, queues, "spine2", " over one uplink") for queue in queues),
+                 lambda seen: seen.dropped([roce], since=DOWN + SETTLED), [no_pfc]),
+            *(share_by_weight(switch, queue, queues, "spine2", " over one uplink") for queue in queues),
         ])
     ]  # fmt: skip
 
 
-def share_by_weight(queue: int, backlogged: Sequence[int], switch: str, over: str = "") -> Expectation:
-    """DWRR among the queues that have packets, at the ports of a switch or the port to a host; ``over`` says where."""
-    share = WEIGHT[queue] / sum(WEIGHT[one] for one in backlogged)
+def share_by_weight(switch: Switch, queue: int, backlogged: Sequence[int], to: str, over: str = "") -> Expectation:
+    """DWRR among the queues that have packets, at the ports to a switch or host; ``over`` says where."""
+    strict = next((one for one in backlogged if switch.strict(one)), None)
+    if strict is not None or len(backlogged) < 2:
+        missing = "it has no other to share with" if strict is None else f"queue {strict} goes before all that share"
+        return Expectation(f"rate of queue {queue}{over} and its share by weight", lambda _: 0, missing=missing)
+    share = switch.weight(queue) / sum(switch.weight(one) for one in backlogged)
     other = next(one for one in backlogged if one != queue)
     return alike(
         f"rate of queue {queue}{over} and its share by weight ({share:.1%})",
-        lambda seen: apart(seen.sent([queue], [switch]) / seen.sent(backlogged, [switch]), share),
+        lambda seen: apart(seen.sent([queue], [to]) / seen.sent(backlogged, [to]), share),
         2,
-        [f"rack.switch.queues.{queue}.weight={WEIGHT[other]}", f"rack.switch.queues.{other}.weight={WEIGHT[queue]}"],
+        [
+            f"rack.switch.queues.{one}.weight={switch.weight(another):g}"
+            for one, another in ((queue, other), (other, queue))
+        ],
     )
 
 
-def failover(rate: float) -> Sequence[Trial]:
+def failover(switch: Switch) -> Sequence[Trial]:
     """Eight flows of three ranks; an uplink goes down, and comes back."""
-    flows = [flow(rank, 4 + rank, 3) for rank in (1, 2, 3) for _ in range(8)]
+    flows = [flow(rank, 4 + rank, switch.data[0]) for rank in (1, 2, 3) for _ in range(8)]
     both = _events((DOWN, "down"), (UP, "up"))
     made = experiment(
-        rate, flows, ecn=False, kind=leaves(2), time=(f"{END * 1e3:g} ms", "0 s"),
+        switch, flows, ecn=False, kind=leaves(2), time=(f"{END * 1e3:g} ms", "0 s"),
         controller={"name": "fixed", "rate": "3 %"},
     ) | both  # fmt: skip
     silent = [f"events=[{{at: {END * 1e3 - 0.1:g} ms, down: leaf1-spine1}}]"]

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 
 from testbed.capture.files import Capture
@@ -25,6 +26,7 @@ from testbed.runs.carrier import carrier
 from testbed.runs.plans.case import Case, Expectation, TestPlan, Trial
 from testbed.runs.plans.observed import Observed
 from testbed.runs.plans.packets import Packets
+from testbed.runs.plans.switch import NotApplicable, Switch
 
 HEADERS = 320  # bytes of each packet: what is looked at
 ATTEMPTS, SLOWER = 3, 1.5  # in the kernel; times the dilation of the one before
@@ -39,7 +41,7 @@ class Finding:
 
     @property
     def passed(self) -> bool:
-        """Also what only is noted."""
+        """Also what only is noted, and what does not apply."""
         return self.expectation.holds(self.measured)
 
 
@@ -65,24 +67,29 @@ class Outcome:
 
 
 def examine(
-    plan: TestPlan, rates: Sequence[float], only: Sequence[str] = (), engine: EngineName = "virtual"
+    plan: TestPlan, switches: Sequence[Switch], only: Sequence[str] = (), engine: EngineName = "virtual"
 ) -> Iterator[Outcome]:
-    """Every run of the plan at every rate; ``only``: of these cases."""
-    for rate in rates:
+    """Every run of the plan with every switch; ``only``: of these cases."""
+    for switch in switches:
         for case in plan.cases:
             if not only or case.key in only:
-                yield from _case(case, rate, engine)
+                yield from _case(case, switch, engine)
 
 
-def _case(case: Case, rate: float, engine: EngineName) -> Iterator[Outcome]:
-    if case.missing:
-        yield Outcome(case, rate, "", missing=case.missing)
-        return
-    for trial in case.trials(rate):
+def _case(case: Case, switch: Switch, engine: EngineName) -> Iterator[Outcome]:
+    try:
+        trials = [Trial("", missing=case.missing)] if case.missing else case.trials(switch)
+    except NotApplicable as error:
+        trials = [Trial("", missing=str(error))]
+    for trial in trials:
         try:
-            yield _outcome(case, rate, trial, engine)
+            missing = trial.missing
+            if not missing:
+                yield _outcome(case, switch.rate, trial, engine)
         except BadInput as error:  # what the engine cannot do yet
-            yield Outcome(case, rate, trial.name, missing=str(error).replace("the plan: ", ""))
+            missing = str(error).replace("the plan: ", "")
+        if missing:
+            yield Outcome(case, switch.rate, trial.name, missing=missing)
 
 
 def _outcome(case: Case, rate: float, trial: Trial, engine: EngineName) -> Outcome:
@@ -90,7 +97,7 @@ def _outcome(case: Case, rate: float, trial: Trial, engine: EngineName) -> Outco
     if engine == "kernel":
         settings.append("time.dilation=auto")
     for attempt in range(ATTEMPTS):
-        seen = observe(resolved_of(trial, settings), trial.captures)
+        seen = shown(trial, settings)
         wrong = [*seen.record.broken, *disturbances(seen.record)]
         dilation = seen.resolved.experiment.time.factor if engine == "kernel" else None
         if dilation is None or not wrong or attempt == ATTEMPTS - 1:
@@ -101,8 +108,16 @@ def _outcome(case: Case, rate: float, trial: Trial, engine: EngineName) -> Outco
     return Outcome(case, rate, trial.name, judged(trial, seen), broken=broken, seconds=seconds, dilation=dilation)
 
 
-def resolved_of(trial: Trial, settings: Sequence[str] = ()) -> Resolved:
-    """Its experiment. Raises BadInput for what the engine does not have."""
+def shown(trial: Trial, settings: Sequence[str]) -> Observed:
+    """What its run shows, or the one that its search ends with. Raises BadInput for what the engine does not have."""
+
+    def run(*more: str) -> Observed:
+        return observe(_resolved_of(trial, [*settings, *more]), trial.captures)
+
+    return trial.search.highest(run) if trial.search else run()
+
+
+def _resolved_of(trial: Trial, settings: Sequence[str]) -> Resolved:
     written = json.loads(json.dumps({"name": "plan", **trial.experiment}))  # keys as text, as a file has them
     loaded = recorded(written, "the plan", lambda _plugins, _apps: None)
     return resolve(loaded.apply(settings))
@@ -125,4 +140,4 @@ def observe(resolved: Resolved, points: Sequence[str] = ()) -> Observed:
 
 def judged(trial: Trial, observed: Observed) -> list[Finding]:
     """Each of its expectations."""
-    return [Finding(one, float(one.of(observed))) for one in trial.expectations]
+    return [Finding(one, nan if one.missing else float(one.of(observed))) for one in trial.expectations]

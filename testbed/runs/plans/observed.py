@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import nan
 
 import numpy as np
 
@@ -21,6 +22,7 @@ class Observed:
     resolved: Resolved
     record: RunRecord
     captured: Sequence[Packets] = ()
+    found: float = nan  # by a search
 
     @cached_property
     def queues(self) -> Queues:

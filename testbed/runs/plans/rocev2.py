@@ -13,29 +13,32 @@ import numpy as np
 from testbed.runs.plans.case import Case, Expectation, TestPlan, Trial, alike, none, some
 from testbed.runs.plans.fabric import failover, hashing, qos, share_by_weight, spraying
 from testbed.runs.plans.observed import Observed, apart
-from testbed.runs.plans.rack import ACKS, CNPS, LOSSLESS, LOSSY, MTU, experiment, flow
+from testbed.runs.plans.rack import MTU, experiment, flow, like
+from testbed.runs.plans.switch import Switch
 
 MOST_PAUSES = 100  # PFC frames that DCQCN may need
 DCQCN = "dcqcn"
 LONG = ("10 ms", "5 ms")  # until DCQCN has settled
 
 
-NO_PFC = [f"rack.switch.groups.{one}.pfc=off" for one in LOSSLESS]
-ELSEWHERE = [  # a sender whose pauses nobody sees
-    "rack.hosts=5",
-    "traffic.flows.0.src=h5",
-    "packets=[{of: {hosts: [h2, h5]}, dscp: 3}, {of: {hosts: [h3]}, dscp: 8}]",
-]
-UNCONTROLLED = [*NO_PFC, "controller={name: fixed}"]
+def _elsewhere(switch: Switch) -> list[str]:
+    """A sender whose pauses nobody sees."""
+    flows = "packets=[{{of: {{hosts: [h2, h5]}}, dscp: {}}}, {{of: {{hosts: [h3]}}, dscp: {}}}]"
+    return [
+        "rack.hosts=5",
+        "traffic.flows.0.src=h5",
+        flows.format(*map(switch.dscp, switch.data[:: len(switch.lossless)])),
+    ]
 
 
-def _lost() -> Expectation:
+def _lost(switch: Switch) -> Expectation:
     """Retransmitted by the sender, or dropped by the switch."""
-    return none("lossless packets lost", _lossless_lost, UNCONTROLLED)
+    off = [f"rack.switch.groups.{switch.group(one)}.pfc=off" for one in switch.lossless]
 
+    def lost(seen: Observed) -> float:
+        return seen.count("lost_packets", "lossless") + seen.total("dropped_packets", switch.lossless)
 
-def _lossless_lost(seen: Observed) -> float:
-    return seen.count("lost_packets", "lossless") + seen.total("dropped_packets", LOSSLESS)
+    return none("lossless packets lost", lost, [*off, "controller={name: fixed}"])
 
 
 def _clean() -> list[Expectation]:
@@ -46,78 +49,91 @@ def _clean() -> list[Expectation]:
     ]
 
 
-def _acks_in_their_queue(seen: Observed) -> float:
-    """Those that its queue has sent, and those that senders have got."""
-    return apart(seen.total("tx_packets", [ACKS]), seen.count("acked_packets"))
+def _acks_alike(switch: Switch) -> Expectation:
+    """Those that their queue has sent, and those that senders have got."""
+    return _answers_alike("ACKs", switch.acks, switch.alone(switch.acks, "ACKs"), "acked_packets")
 
 
-def _cnps_in_their_queue(seen: Observed) -> float:
-    return apart(seen.total("tx_packets", [CNPS]), seen.count("cnps"))
+def _cnps_alike(switch: Switch) -> Expectation:
+    return _answers_alike("CNPs", switch.cnps, switch.alone(switch.cnps, "CNPs"), "cnps")
 
 
-ACKS_ALIKE = alike("ACKs counted in queue 6 and those received", _acks_in_their_queue, 2, ["rack.nic.ack_dscp=8"])
-CNPS_ALIKE = alike("CNPs counted in queue 5 and those received", _cnps_in_their_queue, 2, ["rack.nic.cnp_dscp=8"])
+def _answers_alike(name: str, queue: int, missing: str, column: str) -> Expectation:
+    def differ(seen: Observed) -> float:
+        return apart(seen.total("tx_packets", [queue]), seen.count(column))
+
+    elsewhere = [f"rack.nic.{name[:-1].lower()}_dscp=8"]  # with data
+    return alike(f"{name} counted in queue {queue} and those received", differ, 2, elsewhere, missing)
 
 
-def _no_congestion(rate: float) -> Sequence[Trial]:
-    flows = [flow(1, 3, 3), *(flow(2, 4, queue) for queue in LOSSY)]
-    other = [f"traffic.flows.{number}.dst=h3" for number in (1, 2, 3)]
+def _no_congestion(switch: Switch) -> Sequence[Trial]:
+    switch.need(lossless=1)
+    flows = [flow(1, 3, switch.lossless[0]), *(flow(2, 4, queue) for queue in switch.lossy)]
+    other = [f"traffic.flows.{number}.dst=h3" for number in range(1, len(flows))]
     return [
-        Trial("", experiment(rate, flows, ecn=False, lossless=True), [
+        Trial("", experiment(switch, flows, ecn=False, lossless=True), [
             none("packets lost", lambda seen: seen.count("lost_packets"), [*other, "rack.switch.pool.size=2 MB"]),
             *_clean(),
             none("PFC frames", lambda seen: seen.pauses, other),
-            ACKS_ALIKE,
+            _acks_alike(switch),
             Expectation("longest wait", lambda seen: seen.late(), unit=" ns"),
         ])
     ]  # fmt: skip
 
 
-def _incast(rate: float) -> Sequence[Trial]:
-    lossy = [flow(3, 4, queue) for queue in LOSSY]
+def _incast(switch: Switch) -> Sequence[Trial]:
+    switch.need(lossless=1)
+    lossy = [flow(3, 4, queue) for queue in switch.lossy]
     calm = ["controller.rate=20 %"]
-    found = []
-    for name, one, two in (("a: two ranks in 3", 3, 3), ("b: ranks in 3 and 4", 3, 4)):
-        backlogged = sorted({*LOSSY, one, two})
-        others = [queue for queue in range(8) if queue not in (one, two)]
-        made = experiment(rate, [flow(1, 4, one), flow(2, 4, two), *lossy], ecn=False, lossless=True)
+    found, (first, *more) = [], switch.lossless
+    for name, two in (
+        (f"a: two ranks in {first}", first),
+        *((f"b: ranks in {first} and {one}", one) for one in more[:1]),
+    ):
+        backlogged = sorted({*switch.lossy, first, two})
+        paused = sorted({switch.group(one) for one in (first, two)})
+        others = [group for group in range(8) if group not in paused]
+        made = experiment(switch, [flow(1, 4, first), flow(2, 4, two), *lossy], ecn=False, lossless=True)
         made["transport"] = {"recovery": "go-back-n", "messages": "128 KiB"}
         found.append(
             Trial(name, made, [
-                _lost(), *_clean(),
-                some("lossy packets dropped", lambda seen: seen.total("dropped_packets", LOSSY), calm),
-                *(some(f"PFC frames of priority {queue}", partial(Observed.paused, priorities=[queue]), calm)
-                  for queue in sorted({one, two})),
+                _lost(switch), *_clean(),
+                Expectation("lossy packets dropped", lambda seen: seen.total("dropped_packets", switch.lossy), least=1,
+                            breaks=calm, missing="" if lossy else "this switch has no lossy queue"),
+                *(some(f"PFC frames of priority {group}", partial(Observed.paused, priorities=[group]), calm)
+                  for group in paused),
                 none("PFC frames of other priorities", partial(Observed.paused, priorities=others),
                      ["rack.switch.groups.0={pfc: on, alpha: 0.03}"]),
                 alike("PFC frames that hosts got and those that the switch sent",
-                      lambda seen: apart(seen.pauses_seen, seen.pauses), 2, ELSEWHERE),
-                *(share_by_weight(queue, backlogged, "h4") for queue in backlogged),
+                      lambda seen: apart(seen.pauses_seen, seen.pauses), 2, _elsewhere(switch)),
+                *(share_by_weight(switch, queue, backlogged, "h4") for queue in backlogged),
             ], [f"nic:h{host}" for host in (1, 2, 3)])
         )  # fmt: skip
-    return found
+    return [*found, *([] if more else [Trial("b: ranks in two queues", missing="this switch has one lossless queue")])]
 
 
 def _few_pauses() -> Expectation:
     return Expectation("PFC frames", lambda seen: seen.pauses, most=MOST_PAUSES, breaks=["controller={name: fixed}"])
 
 
-def _dcqcn(rate: float) -> Sequence[Trial]:
+def _dcqcn(switch: Switch) -> Sequence[Trial]:
     """Marked by the switch; and with all data marked before it comes there."""
-    flows = [flow(1, 4, 3), flow(2, 4, 4), flow(3, 4, 3)]
+    switch.need(lossless=1)
+    one, two = switch.lossless[0], switch.lossless[-1]
+    flows = [flow(1, 4, one), flow(2, 4, two), flow(3, 4, one)]
     off = ["traffic.ecn=off"]
-    made = experiment(rate, flows, ecn=True, controller=DCQCN, time=LONG, lossless=True)
+    made = experiment(switch, flows, ecn=True, controller=DCQCN, time=LONG, lossless=True)
     marked = {**made, "traffic": {**made["traffic"], "ecn": "ce"}}
     return [
         Trial("", made, [
-            _lost(), _few_pauses(),
-            *(some(f"packets marked CE in {queue}", _marked_in(queue), off) for queue in LOSSLESS),
-            CNPS_ALIKE, ACKS_ALIKE,
+            _lost(switch), _few_pauses(),
+            *(some(f"packets marked CE in {queue}", _marked_in(queue), off) for queue in sorted({one, two})),
+            _cnps_alike(switch), _acks_alike(switch),
         ]),
         Trial("all data CE", marked, [
-            _lost(), _few_pauses(),
+            _lost(switch), _few_pauses(),
             alike("packets that came with CE and all that came", _came_with_ce, 0, ["traffic.ecn=on"]),
-            CNPS_ALIKE, ACKS_ALIKE,
+            _cnps_alike(switch), _acks_alike(switch),
         ]),
     ]  # fmt: skip
 
@@ -130,9 +146,11 @@ def _marked_in(queue: int) -> Callable[[Observed], float]:
     return lambda seen: seen.total("marked_packets", [queue])
 
 
-def _storage(rate: float) -> Sequence[Trial]:
+def _storage(switch: Switch) -> Sequence[Trial]:
     """Messages of 1 MiB, one behind the other, as RC SENDs of a NIC that goes back."""
-    ranks = [flow(1, 4, 3), flow(2, 4, 3), flow(3, 4, 4)]
+    switch.need(lossless=1)
+    one, two = switch.lossless[0], switch.lossless[-1]
+    ranks = [flow(1, 4, one), flow(2, 4, one), flow(3, 4, two)]
     noted = [
         Expectation("goodput of all ranks", lambda seen: float(seen.rates().sum() / 1e9), unit=" Gbit/s"),
         *(
@@ -140,15 +158,15 @@ def _storage(rate: float) -> Sequence[Trial]:
             for name, share in (("p50", 0.5), ("p99", 0.99))
         ),
     ]
-    off = experiment(rate, ranks, ecn=True, lossless=True)
-    on = experiment(rate, ranks, ecn=True, controller=DCQCN, time=LONG, lossless=True)
+    off = experiment(switch, ranks, ecn=True, lossless=True)
+    on = experiment(switch, ranks, ecn=True, controller=DCQCN, time=LONG, lossless=True)
     for made in (off, on):
         made["transport"] = {"recovery": "go-back-n", "messages": "1 MiB"}
     return [
         Trial("DCQCN off", off, [
-            _lost(), some("PFC frames", lambda seen: seen.pauses, ["controller.rate=20 %"]), *noted,
+            _lost(switch), some("PFC frames", lambda seen: seen.pauses, ["controller.rate=20 %"]), *noted,
         ]),
-        Trial("DCQCN on", on, [_lost(), _few_pauses(), *noted]),
+        Trial("DCQCN on", on, [_lost(switch), _few_pauses(), *noted]),
     ]  # fmt: skip
 
 
@@ -157,22 +175,26 @@ def _message(seen: Observed, share: float) -> float:
     return seen.record.message_histogram.quantile(share) * 1e6
 
 
-def _fairness(rate: float) -> Sequence[Trial]:
-    found = []
+def _fairness(switch: Switch) -> Sequence[Trial]:
+    switch.need(lossless=1)
+    found, (one, *more) = [], switch.lossless
     unfair = ["controllers=[{name: fixed, rate: 60 %, of: {hosts: [h1]}}]"]
-    for name, queues in (("in 3", (3, 3, 3)), ("in 3 and 4, six to one", (3, 4, 3, 4, 3, 4))):
+    for name, queues in (
+        (f"in {one}", (one, one, one)),
+        *((f"in {one} and {two}, six to one", (one, two) * 3) for two in more[:1]),
+    ):
         ranks = len(queues)
         flows = [flow(rank, ranks + 1, queue) for rank, queue in enumerate(queues, start=1)]
         made = experiment(
-            rate, flows, ecn=True, controller=DCQCN, time=("20 ms", "10 ms"), lossless=True,
+            switch, flows, ecn=True, controller=DCQCN, time=("20 ms", "10 ms"), lossless=True,
             kind={"kind": "star", "hosts": ranks + 1},
         )  # fmt: skip
-        weights = made["rack"]["switch"]["queues"]
-        weights[4]["weight"] = weights[3]["weight"]  # or ranks of 3 and 4 would differ by design
+        for queue in {*queues} - {one}:  # or ranks of the two would differ by design
+            like(made, queue, one)
         found.append(
             Trial(name, made, [
                 Expectation("rate of a rank, from the mean", _unfairness, most=30, unit=" %", breaks=unfair),
-                _lost(),
+                _lost(switch),
             ])
         )  # fmt: skip
     return found
@@ -184,22 +206,25 @@ def _unfairness(seen: Observed) -> float:
     return float(np.abs(rates / rates.mean() - 1).max() * 100)
 
 
-def _control(rate: float) -> Sequence[Trial]:
+def _control(switch: Switch) -> Sequence[Trial]:
     """Without congestion control, so that the incast's class is paused; what is broadcast has only its ACKs there."""
-    incast = [flow(rank, 5, 3, "incast") for rank in range(1, 5)]
-    broadcast = [flow(5, rank, 3, "broadcast") for rank in range(1, 5)]
-    packet = MTU * 8 / rate * 1e9
+    switch.need(lossless=1)
+    queue = switch.lossless[0]
+    incast = [flow(rank, 5, queue, label="incast") for rank in range(1, 5)]
+    broadcast = [flow(5, rank, queue, label="broadcast") for rank in range(1, 5)]
+    packet = MTU * 8 / switch.rate * 1e9
+    held = f"ACKs are in queue {switch.acks}, which is paused" if switch.acks in switch.lossless else ""
     star = {"kind": "star", "hosts": 5}
     found = []
     for name, flows in (("4:1", incast), ("1:4", broadcast), ("both", [*incast, *broadcast])):
         wait = Expectation(
             "longest wait of what is broadcast", lambda seen: seen.late("broadcast"), most=5 * packet, unit=" ns",
-            breaks=["rack.nic.ack_dscp=3"],
+            breaks=[f"rack.nic.ack_dscp={switch.dscp(queue)}"], missing=held,
         )  # fmt: skip
         found.append(
-            Trial(f"{name}, ACKs in their class", experiment(rate, flows, ecn=True, kind=star, lossless=True), [
+            Trial(f"{name}, ACKs in their class", experiment(switch, flows, ecn=True, kind=star, lossless=True), [
                 none("timeouts", lambda seen: seen.count("timeouts"), ["transport.timeout=2 us"]),
-                ACKS_ALIKE,
+                _acks_alike(switch),
                 *([wait] if flows is not incast and flows is not broadcast else []),
             ])
         )  # fmt: skip

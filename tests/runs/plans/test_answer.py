@@ -11,10 +11,12 @@ from testbed.runs.plans import answer
 from testbed.runs.plans.case import Case, Expectation, TestPlan, Trial, none
 from testbed.runs.plans.follow import Finding, Outcome, examine
 from testbed.runs.plans.rack import experiment, flow
+from testbed.runs.plans.switch import Switch
 
 HELD = Expectation("held", lambda _seen: 1.0, most=2, unit=" us", breaks=["seed=2"])
 FAILED = Expectation("<failed>", lambda _seen: float("nan"), most=2, breaks=["seed=2"])
 NOTED = Expectation("noted", lambda _seen: 7.0)
+OWN = Switch.own(100e9)
 CASE = Case("1", "a case")
 PLAN = TestPlan("mine", "My plan", "nowhere", [CASE])
 PASSED = Outcome(CASE, 100e9, "one run", [Finding(HELD, 1.0), Finding(NOTED, 7.0)])
@@ -60,9 +62,9 @@ def test_the_page_and_its_data(tmp_path: Path) -> None:
 
 
 def test_what_the_engine_does_not_have_is_not_run() -> None:
-    made = experiment(100e9, [flow(1, 2, 3)], ecn=True) | {"rack": {"calibrate": "all"}}
-    case = Case("1", "", lambda _rate: [Trial("", made, [NOTED])])
-    (outcome,) = examine(TestPlan("mine", "", "", [case, Case("2", "", missing="never")]), [100e9], ["1"])
+    made = experiment(OWN, [flow(1, 2, 3)], ecn=True) | {"rack": {"calibrate": "all"}}
+    case = Case("1", "", lambda _switch: [Trial("", made, [NOTED])])
+    (outcome,) = examine(TestPlan("mine", "", "", [case, Case("2", "", missing="never")]), [OWN], ["1"])
     assert outcome.word == "not run"
     assert "rack.calibrate" in outcome.missing
 
