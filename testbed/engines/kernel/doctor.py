@@ -21,7 +21,7 @@ from typing import Any, Literal
 from testbed.agent import build
 from testbed.base import extras
 from testbed.base.compiler import FOR_EBPF, compiler
-from testbed.engines.kernel import features
+from testbed.engines.kernel import features, scheduling
 from testbed.errors import TestbedError
 from testbed.fidelity.processors import STOLEN, WINDOW_SECONDS, Processors
 
@@ -143,6 +143,7 @@ def _helpful() -> Iterator[Probe]:
     yield Probe("memory", *_memory())
     yield Probe("clock", *_clock())
     yield Probe("timers", *_timers())
+    yield Probe("real time", *_real_time())
     yield Probe("stolen time", *_stolen())
     yield Probe("/proc/sys", *_writable("/proc/sys/net/core/rmem_max"))
     uml = shutil.which("linux.uml")
@@ -284,6 +285,15 @@ def _timers() -> Finding:
     median, largest = statistics.median(late), max(late)
     detail = f"a sleep ends {median * 1e6:.0f} us late (median), {largest * 1e6:.0f} us at most"
     return "ok" if median < 1e-3 else "optional", detail
+
+
+def _real_time() -> Finding:
+    model = scheduling.preemption()
+    held = (
+        "" if model in (*scheduling.INTERRUPTING, "") else f"; they wait for system calls of others (preempt={model})"
+    )
+    detail = f"agents that need a whole core lose {scheduling.taken():.0%} of it, at once{held}"
+    return ("optional", detail, "boot with preempt=full") if held else ("ok", detail)
 
 
 def _stolen() -> Finding:
