@@ -77,7 +77,7 @@ class Evidence:
 
 
 def virtual(workloads: Sequence[Workload], jobs: int) -> Carry:
-    """On the virtual engine, so many at the same time; one alone in this process, so that forks have what it loads."""
+    """On the virtual engine, so many at the same time."""
     by_name = {one.name: one for one in workloads}
 
     def carry(asks: Sequence[Ask]) -> list[Found]:

@@ -26,7 +26,6 @@ BATCH = 8
 NEAR = 0.05  # of gain, behind the best in the first draw: what is further away stops there
 REPEATED = 6  # batches without a new candidate: there are no more
 LOST = -10.0  # a gain for the optimiser of what could not run
-SAMPLERS = ("tpe", "random")
 
 
 @dataclass(frozen=True)

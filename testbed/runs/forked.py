@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, Pipe
 from typing import TypeVar, cast
@@ -16,13 +17,13 @@ Found = TypeVar("Found")
 def each(works: Iterable[Callable[[], Found]], jobs: int) -> Iterator[Found]:
     """What every work returns, as soon as those before it are known; one job is this process itself.
 
-    Raises the TestbedError that a work raised, or one if its process died.
+    So is the first work in any case: forks then have what it loads, and none imports for itself what may have changed
+    on disk. Raises the TestbedError that a work raised, or one if its process died.
     """
-    if jobs == 1:
-        yield from (work() for work in works)
-        return
+    left = iter(works)
+    yield from (work() for work in (left if jobs == 1 else islice(left, 1)))
     running: list[Connection] = []
-    for work in works:
+    for work in left:
         if len(running) == jobs:
             yield cast(Found, _result(running.pop(0)))
         running.append(_begin(work))
