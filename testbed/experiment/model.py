@@ -1,14 +1,13 @@
 """The experiment file: what can be said, the defaults, and what is refused.
 
 The field descriptions of these models (`rack:` and `traffic:` have theirs in `testbed.experiment.topology.settings` and
-`testbed.experiment.traffic`) are the one place where keys and defaults are documented;
-`testbed.experiment.schema` renders them into the JSON schema and docs/experiment.md.
+`testbed.experiment.traffic`, `time:` in `testbed.experiment.time_span`) are the one place where keys and defaults are
+documented; `testbed.experiment.schema` renders them into the JSON schema and docs/experiment.md.
 Everything is nominal (see `testbed.clock`) and SI once it is loaded.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple, Self
@@ -39,10 +38,10 @@ from testbed.experiment.choice import (
     with_packets,
 )
 from testbed.experiment.events import EventSpec, Step
+from testbed.experiment.time_span import DILATIONS, TimeSpan
 from testbed.experiment.topology.any_rack import MOST_HOSTS, MOST_SWITCHES
-from testbed.experiment.topology.buffers import usual_buffer
+from testbed.experiment.topology.buffers import check_buffers, usual_buffer
 from testbed.experiment.topology.kinds import shape_of
-from testbed.experiment.topology.pfc import Pfc
 from testbed.experiment.topology.settings import Rack, Star
 from testbed.experiment.topology.shape import Shape
 from testbed.experiment.topology.tables import Tables
@@ -65,98 +64,21 @@ class Most(NamedTuple):
 USUAL = Most(1023, 255, 65_536)  # a Linux bridge has 1,024 ports; other racks are limited by what one machine can build
 VIRTUAL = Most(MOST_HOSTS, MOST_SWITCHES, 1 << 20)  # an all-to-all of 1,024 ranks fits
 MOST_CELLS = 20_000_000  # samples x flows kept in memory
-DILATIONS = (1.0, 1e6)
 SLOWEST, FASTEST = 1e5, 1e10  # bit/s of wall time that software links can shape at all
 DEFAULT_TUNER = "static"
 MOST_HEADERS = 200  # bytes of a packet
-
-
-def _auto_or_number(value: object) -> float | str:
-    """A validator of its own, so that messages speak of the number and not of the members of a union."""
-    if value == "auto":
-        return "auto"
-    try:
-        number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type] # caught below
-    except (TypeError, ValueError):
-        number = math.nan
-    if math.isnan(number):
-        shown = str(value).lower() if isinstance(value, bool) else f"'{value}'"
-        raise ValueError(f"expected a number or 'auto', got {shown}")
-    if not DILATIONS[0] <= number <= DILATIONS[1]:
-        bound = f"at least {DILATIONS[0]:g}" if number < DILATIONS[0] else f"at most {DILATIONS[1]:g}"
-        raise ValueError(f"must be {bound}, got {number:g}")
-    return number
 
 
 def _auto_or_time(value: object) -> float | str:
     return "auto" if value == "auto" else parse(value, TIME_UNITS, "a time or 'auto'")
 
 
-AutoOrDilation = Annotated[
-    float | Literal["auto"],
-    BeforeValidator(_auto_or_number),
-    WithJsonSchema(
-        {"anyOf": [{"type": "number", "minimum": DILATIONS[0], "maximum": DILATIONS[1]}, {"const": "auto"}]}
-    ),
-]
 AutoOrTime = Annotated[
     float | Literal["auto"],
     BeforeValidator(_auto_or_time),
     PlainSerializer(lambda value: value if value == "auto" else exactly(value, TIME_UNITS), when_used="json"),
     WithJsonSchema({"type": "string", "examples": ["auto", "100 us"]}),
 ]
-
-
-class TimeSpan(Part):
-    """How long, and how much slower than the emulated rack."""
-
-    duration: Annotated[Time, Field(gt=0)] = Field(default=30e-3, description="Nominal length of the run.")
-    warmup: Annotated[Time, Field(ge=0)] = Field(
-        default_factory=lambda data: data.get("duration", 0.0) / 3,
-        description="Left out of the summary; by default a third of the duration (10 ms of 30 ms).",
-    )
-    until_rest: Annotated[Time, Field(ge=0)] = Field(
-        default=0.0,
-        description="Go on after `duration` until the window is at rest, at most so long. The window moves on by its "
-        "own length for as long as throughput, queue or rates drift in it (docs/results.md). 0: end at `duration`.",
-    )
-    dilation: AutoOrDilation = Field(
-        default=1000.0,
-        description="Wall seconds per nominal second. Rates are divided by it, bytes are never scaled. `auto` measures "
-        "this machine just before the run and takes the smallest that should be clean. For the kernel "
-        "and, but for `auto`, for the live engine.",
-    )
-
-    @property
-    def window(self) -> float:
-        """How long the summary's window is."""
-        return self.duration - self.warmup
-
-    @property
-    def windows(self) -> int:
-        """How many there may be, one behind the other."""
-        return 1 + max(int((self.until_rest - self.duration) / self.window + 1e-9), 0)
-
-    @property
-    def end(self) -> float:
-        """When the run ends at the latest."""
-        return self.duration + (self.windows - 1) * self.window
-
-    @property
-    def factor(self) -> float:
-        """The dilation as a number; `testbed.engines.kernel.speed` turns `auto` into one."""
-        if isinstance(self.dilation, str):
-            raise ValueError("time.dilation is 'auto': this machine has not been measured yet")
-        return self.dilation
-
-    @model_validator(mode="after")
-    def _something_is_measured(self) -> Self:
-        if self.warmup >= self.duration:
-            refuse("warmup", f"must be less than time.duration ({show_time(self.duration)})")
-        if self.until_rest and self.windows == 1:
-            least = show_time(self.duration + self.window)
-            refuse("until_rest", f"has no room for another window after the first; expected at least {least}")
-        return self
 
 
 class Pacing(Part):
@@ -325,7 +247,7 @@ class Experiment(Part):
     def _parts_fit_together(self) -> Self:
         self._check_hosts()
         apps.check(self.apps, self.hosts, self.time.duration)
-        self._check_links()
+        check_buffers(self.shape, self.buffer, self.traffic.payload + MOST_HEADERS, self.rack.switch.pfc)
         self._check_size(self.traffic.flow_count(self.context))
         self._check_time()
         check_controllers(self.controllers, self.plan)
@@ -402,24 +324,6 @@ class Experiment(Part):
             if isinstance(self.rack, Star):
                 refuse("rack.hosts", f"the traffic needs at least {needed}, got {self.rack.size}")
             refuse("rack.kind", f"{self.rack.kind} of {self.rack.size} hosts, but the traffic needs at least {needed}")
-
-    def _check_links(self) -> None:
-        packet = self.traffic.payload + MOST_HEADERS
-        small = next((link for link in self.shape.links if link.buffer < packet), None)
-        if small:
-            where = "rack.switch.buffer" if small.buffer == self.buffer else f"rack.links: {small}: buffer"
-            refuse(where, "must hold at least one full packet (traffic.payload and 200 B of headers)")
-        if self.rack.switch.pfc:
-            self._check_ingress(self.rack.switch.pfc)
-
-    def _check_ingress(self, pfc: Pfc) -> None:
-        own = [str(link) for link in self.shape.links if link.buffer != self.buffer]
-        if own:
-            refuse("rack.switch.pfc", f"shares the ports' buffers, which must be equal; {own[0]} has one of its own")
-        headroom = 0.0 if isinstance(pfc.headroom, str) else pfc.headroom
-        if pfc.xoff + headroom > self.buffer:
-            fits = f"xoff and headroom must fit into the port's buffer ({show_size(self.buffer)})"
-            refuse("rack.switch.pfc.xoff", fits)
 
     def _check_size(self, flows: float) -> None:
         if flows > self._most.flows:

@@ -41,8 +41,9 @@ from testbed.engines.kernel.doctor import Probe
 from testbed.engines.kernel.follow import follow
 from testbed.errors import TestbedError
 from testbed.experiment.load import load, resolve
-from testbed.experiment.model import Experiment, TimeSpan
+from testbed.experiment.model import Experiment
 from testbed.experiment.resolved import Resolved
+from testbed.experiment.time_span import TimeSpan
 from testbed.experiment.topology.settings import Star
 from testbed.experiment.traffic.incast import Incast
 from testbed.fidelity.verdict import LAG_LIMIT, STALL_LIMIT

@@ -14,7 +14,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from testbed.experiment.block import refuse
+from testbed.experiment.topology.pfc import Pfc
 from testbed.experiment.topology.shape import Shape
+from testbed.units import show_size
 
 LEAST, UP_TO = 5e6, 100e9  # bytes, bit/s
 
@@ -28,3 +31,20 @@ def buffered(shape: Shape, buffer: float) -> Shape:
     """With this buffer at every link that has none of its own."""
     links = [replace(link, buffer=buffer) if math.isinf(link.buffer) else link for link in shape.links]
     return replace(shape, links=tuple(links))
+
+
+def check_buffers(shape: Shape, buffer: float, packet: float, pfc: Pfc | None) -> None:
+    """Refuses ports without room for a ``packet`` (bytes), or for what PFC lets in; ``buffer``: of most of them."""
+    small = next((link for link in shape.links if link.buffer < packet), None)
+    if small:
+        where = "rack.switch.buffer" if small.buffer == buffer else f"rack.links: {small}: buffer"
+        refuse(where, "must hold at least one full packet (traffic.payload and 200 B of headers)")
+    if not pfc:
+        return
+    own = [str(link) for link in shape.links if link.buffer != buffer]
+    if own:
+        refuse("rack.switch.pfc", f"shares the ports' buffers, which must be equal; {own[0]} has one of its own")
+    headroom = 0.0 if isinstance(pfc.headroom, str) else pfc.headroom
+    if pfc.xoff + headroom > buffer:
+        fits = f"xoff and headroom must fit into the port's buffer ({show_size(buffer)})"
+        refuse("rack.switch.pfc.xoff", fits)
