@@ -57,7 +57,7 @@ class Datapath:
         code must be compiled for them. Without ``transport`` a lost packet goes on as another one, without ``credits``
         receivers grant nothing.
         """
-        n, hosts = len(flows), int(pace.host.max()) + 1
+        n, hosts = len(flows), len(pace.interface)
         self.flows, self.memory, self.code = flows, Memory(), code or library()
         self._owners = (sockets, rings, tasks)  # close their descriptors and memory when they go
         self.c = c = CDatapath(flows=n, hosts=hosts, burst=pace.burst, segment=pace.segment, first=pace.first)
@@ -236,6 +236,10 @@ class Datapath:
     def send_due(self, now: float) -> None:
         """Send everything that is due by ``now``; does not sleep."""
         self.code.send_due(self.pointer, now)
+
+    def move(self, flow: int, host: int, fd: int) -> None:
+        """It leaves by another NIC of its host from now on: the agent's host ``host``, through this socket."""
+        self.code.move_flow(self.pointer, flow, host, fd)
 
     def reschedule(self, flows: Ints, now: float) -> None:
         """Rate, window or what is left to send of ``flows`` has changed."""

@@ -195,6 +195,43 @@ void send_due(struct datapath *d, double now)
 	}
 }
 
+/* Take a flow out of a list of those that wait; whether it was there. */
+static int taken_out(struct datapath *d, int64_t *first, int64_t *last, int64_t f)
+{
+	int64_t before = -1, at = *first;
+
+	for (; at >= 0 && at != f; at = d->flow[at].after)
+		before = at;
+	if (at < 0)
+		return 0;
+	if (before < 0)
+		*first = d->flow[f].after;
+	else
+		d->flow[before].after = d->flow[f].after;
+	if (*last == f)
+		*last = before;
+	return 1;
+}
+
+/* From now on a flow leaves by another NIC of its host, which is a host to us. */
+void move_flow(struct datapath *d, int64_t f, int64_t host, int64_t fd)
+{
+	int64_t old = d->flow[f].host, gate = d->gate ? d->gate[f] : -1, waits = d->flow[f].queued;
+
+	if (waits && taken_out(d, &d->first_waiting[old], &d->last_waiting[old], f)) {
+		if (d->first_waiting[old] < 0)
+			heap_set(&d->agenda, d->flows + old, INFINITY);
+	} else if (waits && gate >= 0) {
+		taken_out(d, &d->first_held[gate], &d->last_held[gate], f);
+	}
+	d->flow[f].host = host;
+	d->flow[f].fd = fd;
+	if (gate >= 0)
+		d->gate[f] = host * PRIORITIES + gate % PRIORITIES;
+	if (waits)
+		wait_for_line(d, f);
+}
+
 /* What pauses a host has changed. Without this, whoever waits there looks again in `relook`. */
 void look_again(struct datapath *d, int64_t host, double now)
 {

@@ -12,7 +12,7 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -55,6 +55,12 @@ log = logging.getLogger(__package__)
 FIFO_PRIORITY = 1
 END_SECONDS = 0.5  # for an agent to leave its callback
 MESSAGE_BYTES = 16_384  # less than any pipe holds
+PLACES = -1  # no controller, in a message
+Move = Callable[[Collection[str]], None]
+
+
+Placed = Callable[[Collection[str]], tuple[list[Route], Ints]]
+"""Routes of an agent's flows and the number of each one's host, while these NICs are known not to work."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,7 @@ class AgentSpec:
     pauses: Pauses | None = None  # with priority flow control
     tasks: TaskGraph | None = None  # where flows wait for others
     granted: Granted | None = None  # where receivers grant what is sent
+    placed: Placed | None = None  # where hosts have bonds
 
 
 @dataclass(frozen=True)
@@ -147,9 +154,16 @@ class AgentPool:
 
     def configure(self, decider: int, options: Mapping[str, Any]) -> None:
         """A controller has other options from now on, in all agents."""
+        self._tell(decider, options)
+
+    def place(self, down: Collection[str]) -> None:
+        """These NICs of bonded hosts are known not to work, and flows take the others."""
+        self._tell(PLACES, sorted(down))
+
+    def _tell(self, whom: int, what: object) -> None:
         for member in self.members:
             if not member.poll():
-                member.configure(decider, json.dumps(options))
+                member.tell(whom, json.dumps(what))
 
     def failure(self) -> str:
         """Why an agent ended early; empty if none did."""
@@ -200,9 +214,9 @@ class AgentProcess:
         os.close(start)
         os.close(options)
 
-    def configure(self, decider: int, options: str) -> None:
-        """One of its controllers has other options from now on, which are JSON."""
-        os.write(self._option_pipe, f"{decider} {options}\n".encode())
+    def tell(self, whom: int, what: str) -> None:
+        """One of its controllers has other options from now on; or NICs are down (`PLACES`). Both are JSON."""
+        os.write(self._option_pipe, f"{whom} {what}\n".encode())
         os.kill(self.pid, signal.SIGUSR1)
 
     def wait_ready(self) -> None:
@@ -247,8 +261,8 @@ def _child(spec: AgentSpec, config: AgentConfig, pipes: Pipes, parent: int) -> N
     try:
         linux.die_with_parent(parent)
         _prepare_process(spec.core)
-        controller, build = _prepare(spec, config)
-        signal.signal(signal.SIGUSR1, lambda _number, _frame: _configure(controller, pipes.options))
+        controller, moves, build = _prepare(spec, config)
+        signal.signal(signal.SIGUSR1, lambda _number, _frame: _told(controller, moves, pipes.options))
         log.info("agent ready", extra={"agent": spec.number, "controller": type(controller).__name__})
         os.write(
             pipes.report, b"+" + json.dumps([one.as_dict() for one in Identity.all_of(controller)]).encode() + b"\n"
@@ -271,11 +285,14 @@ def _end(_number: int, _frame: FrameType | None) -> None:
     raise Ended
 
 
-def _configure(controller: RateController, options: int) -> None:
-    """What `AgentProcess.configure` has written; C is not running now, for Python handles signals."""
+def _told(controller: RateController, move: Move, options: int) -> None:
+    """What `AgentProcess.tell` has written; C is not running now, for Python handles signals."""
     for line in os.read(options, MESSAGE_BYTES).decode().splitlines():
-        decider, _, told = line.partition(" ")
-        configured(controller, int(decider), json.loads(told))
+        number, _, told = line.partition(" ")
+        if int(number) == PLACES:
+            move(json.loads(told))
+        else:
+            configured(controller, int(number), json.loads(told))
 
 
 def _report_failure(report: int, text: str) -> None:
@@ -291,7 +308,7 @@ def _prepare_process(core: int) -> None:
     linux.real_time(FIFO_PRIORITY)
 
 
-def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Callable[[Clock], Agent]]:
+def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Move, Callable[[Clock], Agent]]:
     try:
         controller = config.controller(spec.paths, spec.first)
     except Exception as error:
@@ -341,7 +358,15 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Call
             return FlowAgent(config.plugin, clock, controller, datapath, timing=spec.timing, meter=meter)
         return BatchAgent(config.plugin, clock, controller, datapath, timing=spec.timing, meter=meter)
 
-    return controller, build
+    def move(down: Collection[str]) -> None:
+        """Flows of bonds take the NICs that are not down."""
+        if not spec.placed:
+            return
+        routes, hosts = spec.placed(down)
+        for flow in sockets.connect(routes):
+            datapath.move(flow, int(hosts[flow]), int(sockets.fds[flow]))
+
+    return controller, move, build
 
 
 def _credits(spec: AgentSpec, config: AgentConfig) -> CreditState | None:

@@ -50,7 +50,7 @@ class Sockets:
         self, routes: list[Route], framing: Framing, segment: bool, own_ports: bool = False, tag: Tag = RACK
     ) -> None:
         n = len(routes)
-        self._port = tag.port
+        self._port, self._segment, self._routes = tag.port, segment, routes
         self.packet = np.frombuffer(frame(framing, 0, framing.payload, tag), np.uint8)
         sizes = np.array([route.size for route in routes])
         self.short_at, self.short_sizes = short_packets(sizes, framing.payload, len(self.packet))
@@ -65,6 +65,18 @@ class Sockets:
                 self._sockets.append(self._open(route, segment))
                 fd_between[between] = self._sockets[-1].fileno()
             self.fds[row] = fd_between[between]
+
+    def connect(self, routes: list[Route]) -> list[int]:
+        """Flows go where these say from now on, through sockets of their own. Returns the rows of those that change.
+
+        The old sockets stay open, so that what they have taken leaves.
+        """
+        changed = [row for row, pair in enumerate(zip(self._routes, routes, strict=True)) if pair[0] != pair[1]]
+        for row in changed:
+            self._sockets.append(self._open(routes[row], self._segment))
+            self.fds[row] = self._sockets[-1].fileno()
+        self._routes = routes
+        return changed
 
     def _open(self, route: Route, segment: bool) -> socket.socket:
         where = linux.inside(route.netns) if route.netns is not None else contextlib.nullcontext()

@@ -210,6 +210,7 @@ def declared(library: ctypes.CDLL) -> ctypes.CDLL:
     for name in names:
         getattr(library, name).restype, getattr(library, name).argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
     library.ask_again.restype, library.ask_again.argtypes = None, [c_void_p, c_void_p, c_int64]
+    library.move_flow.restype, library.move_flow.argtypes = None, [c_void_p, c_int64, c_int64, c_int64]
     library.decide_due.restype, library.decide_due.argtypes = None, [c_void_p, c_double]
     library.serve.restype, library.serve.argtypes = c_int64, [c_void_p, c_double]
     library.apply_decisions.restype = c_int64

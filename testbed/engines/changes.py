@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -21,6 +21,7 @@ from testbed.experiment.edits import THRESHOLDS, Edits
 from testbed.experiment.events import EventSchedule, EventSpec, Step, Value, event_of, plan
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.classes import Classes
+from testbed.experiment.topology.tables import Tables
 from testbed.live.edit import Edit, Edited
 from testbed.units import show_size
 
@@ -35,6 +36,11 @@ class Rack(Protocol):
     def link_up(self, name: str) -> None: ...
 
     def reroute(self, names: Sequence[str]) -> None: ...
+
+    @property
+    def tables(self) -> Tables:
+        """Which of its links are down, too."""
+        ...
 
     def set_loss(self, name: str, loss: float) -> None:
         """Of a link; one that is down has it when it comes back."""
@@ -61,8 +67,20 @@ class Rack(Protocol):
         ...
 
 
+class Senders(Protocol):
+    """Whoever sends: the agents of a run."""
+
+    def configure(self, decider: int, options: Mapping[str, Any]) -> None:
+        """A controller, by its number, has other options from now on."""
+        ...
+
+    def place(self, down: Collection[str]) -> None:
+        """These NICs of bonded hosts are known not to work, and flows take the others."""
+        ...
+
+
 class Changes:
-    """``readers``: of ports and of queues. ``configure``: gives a controller, by its number, other options."""
+    """``readers``: of ports and of queues."""
 
     def __init__(
         self,
@@ -70,18 +88,25 @@ class Changes:
         flows: Flows,
         rack: Rack,
         readers: tuple[PortReader, PortReader],
-        configure: Callable[[int, Mapping[str, Any]], None],
+        senders: Senders,
     ) -> None:
-        self.resolved, self.flows, self.rack, self.configure = resolved, flows, rack, configure
+        self.resolved, self.flows, self.rack, self.senders = resolved, flows, rack, senders
         self.ports, self.queues = readers  # the same where a port is one queue
         self.link_down, self.link_up = rack.link_down, rack.link_up
         self.edits = Edits(resolved)
+        self._down = set[str]()  # NICs that are known not to work
         self.classes = resolved.experiment.rack.switch.tables
 
     def reroute(self, links: Sequence[str]) -> None:
         """The switches detect the state of these links."""
         self.flows.rerouted += 1  # first: agents must not take other INT nodes for a fault
         self.rack.reroute(links)
+        shape = self.resolved.layout.shape
+        nics = {link.low.node: link for link in map(shape.find, links) if not link.low.port}
+        if shape.bonds and nics:
+            self._down -= set(nics)
+            self._down |= {nic for nic, link in nics.items() if link in self.rack.tables.down}
+            self.senders.place(self._down)
 
     def planned(self, added: Sequence[EventSpec]) -> list[Step]:
         """All steps of the run with these events. Raises BadInput."""
@@ -145,7 +170,7 @@ class Changes:
             (self.rack.set_loss if one.setting == "loss" else self.rack.set_delay)(one.link, one.value)
         elif isinstance(one, Option):
             self.edits.configs[one.decider] = one.config
-            self.configure(one.decider, one.config.model_dump(mode="json"))
+            self.senders.configure(one.decider, one.config.model_dump(mode="json"))
 
 
 def accept(schedule: EventSchedule, changes: Changes, edit: Edit, now: float) -> Edited:

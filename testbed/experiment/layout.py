@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from testbed.base.arrays import Floats
+from testbed.base.arrays import Floats, Ints
 from testbed.controller import Paths
 from testbed.experiment.bottleneck import busiest_port
 from testbed.experiment.model import Experiment
@@ -48,6 +48,23 @@ class Layout:
     def routes(self) -> Routes:
         """While all links work."""
         return Routes(self.shape)
+
+    @cached_property
+    def senders(self) -> Ints:
+        """Numbers of the hosts from which flows go, ascending; with the other NICs of their bonds."""
+        return self.senders_of(slice(None))
+
+    def senders_of(self, flows: slice) -> Ints:
+        """The same of some flows."""
+        shape = self.shape
+        hosts = np.unique(self.plan.src_number[flows])
+        mates = [int(nic[1:]) for host in hosts.tolist() for nic in shape.bonds.get(shape.home[f"h{host}"], ())]
+        return np.union1d(hosts, np.array(mates, np.int64))
+
+    @cached_property
+    def home_number(self) -> Ints:
+        """Number of each flow's sending host, as traffic knows it: that of the first NIC of its bond."""
+        return self.experiment.between_hosts.src_number
 
     @property
     def framing(self) -> Framing:

@@ -25,6 +25,7 @@ from testbed.base.arrays import Ints
 from testbed.experiment import apps, deadlock, events
 from testbed.experiment.apps import App
 from testbed.experiment.block import Count, Part, refuse
+from testbed.experiment.bonds import Bonds
 from testbed.experiment.choice import (
     ControllerChoice,
     PacketsOf,
@@ -156,7 +157,7 @@ class Experiment(Part):
     transport: Transport = Field(default=Transport(), description="What becomes of a lost packet.")
     record: Record = Field(default=Record(), description="What the time series hold.")
     events: list[EventSpec] = Field(
-        default=[], description="Links between switches that fail and come back, each with these keys:"
+        default=[], description="Links that fail and come back, settings that change, each with these keys:"
     )
     apps: list[App] = Field(
         default=[],
@@ -191,24 +192,35 @@ class Experiment(Part):
         return max(self.traffic.hosts_needed(), apps.hosts_needed(self.apps))
 
     @cached_property
-    def plan(self) -> Plan:
+    def between_hosts(self) -> Plan:
         """The flows, as the traffic pattern and the seed make them."""
         return with_packets(self.packets, self.traffic.marked(self.traffic.plan(self.context)))
 
     @cached_property
+    def bonds(self) -> Bonds | None:
+        """Which NICs they take; None where each host has one."""
+        return Bonds(self.shape, self.between_hosts, self.pair, self.seed) if self.shape.bonds else None
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The flows from NIC to NIC, which are hosts to everything below traffic."""
+        return self.bonds.placed() if self.bonds else self.between_hosts
+
+    @cached_property
     def decider(self) -> Ints:
         """Who decides about each flow, shape (n,): 0 is `controller`, i the i-th of `controllers`, from 1."""
-        return deciders(self.controllers, self.plan)
+        return deciders(self.controllers, self.between_hosts)
 
     @property
     def pair(self) -> Ints | None:
         """Number of each flow's two hosts, whose queue pairs go on from flow to flow; None where each has its own."""
-        return self.plan.pair if self.queue_pairs == "per-pair" else None
+        return self.between_hosts.pair if self.queue_pairs == "per-pair" else None
 
     @property
     def own_ports(self) -> bool:
         """Whether each flow has a source port of its own, by which switches choose among several paths."""
-        return len(self.shape.switches) > 1 and self.queue_pairs == "per-message"
+        several = len(self.shape.switches) > 1 or bool(self.shape.bonds)
+        return several and self.queue_pairs == "per-message"
 
     @cached_property
     def shape(self) -> Shape:
@@ -218,7 +230,7 @@ class Experiment(Part):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """As pydantic's; the copy makes its own shape and plan."""
         copy = super().model_copy(update=update, deep=deep)
-        for derived in ("plan", "shape", "decider"):
+        for derived in ("between_hosts", "bonds", "plan", "shape", "decider"):
             copy.__dict__.pop(derived, None)
         return copy
 
@@ -231,7 +243,7 @@ class Experiment(Part):
     def context(self) -> Context:
         """What the traffic is made for."""
         switches = self.shape.switches
-        edges = tuple(switches.index(self.shape.edge(host)) for host in self.shape.hosts)
+        edges = tuple(switches.index(self.shape.edge(host)) for host in self.shape.hosts[: self.hosts])
         return Context(self.hosts, self.rack.link.rate, self.time.end, (self.seed,), edges, self.rack.inside())
 
     @model_validator(mode="after")
@@ -250,12 +262,25 @@ class Experiment(Part):
         check_buffers(self.shape, self.buffer, self.traffic.payload + MOST_HEADERS, self.rack.switch.pfc)
         self._check_size(self.traffic.flow_count(self.context))
         self._check_time()
-        check_controllers(self.controllers, self.plan)
+        check_controllers(self.controllers, self.between_hosts)
+        self._check_bonds()
         self._check_messages()
         self._check_trim()
-        check_packets(self.packets, self.plan)
+        check_packets(self.packets, self.between_hosts)
         self.check_pauses(self.steps())
         return self
+
+    def _check_bonds(self) -> None:
+        """What is of one NIC, and could not go on at another."""
+        if not self.shape.bonds:
+            return
+        if self.receiver:
+            refuse("receiver", "grants to NICs, between which flows of a bond change; leave one of the two out")
+        if self.apps:
+            refuse("apps", "have one NIC, and no bond; leave one of the two out")
+        if self.queue_pairs == "per-pair" and self.engine == "kernel":
+            refuse("queue_pairs", "in the kernel each flow of a bond has a source port of its own; say 'per-message', "
+                   "or use 'virtual'")  # fmt: skip
 
     def _check_messages(self) -> None:
         size, payload = self.transport.messages, self.traffic.payload

@@ -19,7 +19,7 @@ from testbed.base.arrays import Floats, Ints
 class FlowCounts:
     """Packets per flow."""
 
-    src_port: Ints  # position of the switch port that leads to the sending host
+    src_port: Ints  # position of the switch port that leads to the sending host, if that has a bond to its first NIC
     dst_port: Ints
     alike: Ints  # number of the group of flows that should fare alike (`gather.alike`), or -1
     agent_sent: Ints
@@ -54,6 +54,16 @@ class PortCounts:
     switch: list[str]
     far: Ints  # position of the port at the other end of the link; -1 where a host is
     arrived: Ints  # there
+    bond: Ints | None = (
+        None  # position of the port to the first NIC of a host's bond, of others their own; None: no bonds
+    )
+    entered: Ints | None = None  # where flows change their NICs: packets that came into the switch from the other end
+
+    def joined(self, column: Ints) -> Ints:
+        """A column of ports in which the first one of a bond has what all of it have."""
+        if self.bond is None:
+            return column
+        return np.bincount(self.bond, column, len(column)).astype(np.int64)
 
 
 @dataclass(frozen=True)

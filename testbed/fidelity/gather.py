@@ -41,8 +41,8 @@ class Programs:
             receivers = self.receivers()
             answered = _integers(receivers["acks"] + receivers["naks"]) + _integers(receivers["trims"])
         return FlowCounts(
-            src_port=self._last_port(self.layout.plan.src),
-            dst_port=self._last_port(self.layout.plan.dst),
+            src_port=self._last_port(self.layout.experiment.between_hosts.src),
+            dst_port=self._last_port(self.layout.experiment.between_hosts.dst),
             alike=alike(self.layout),
             agent_sent=flows.sent + flows.again,
             agent_acked=flows.acked - flows.covered,
@@ -63,9 +63,10 @@ class Programs:
             unread=unread,
         )
 
-    def ports(self) -> PortCounts:
-        """Of all switch ports."""
+    def ports(self, entered: Ints | None = None) -> PortCounts:
+        """Of all switch ports; with packets that ``entered`` there, where that was counted."""
         shape, ports = self.layout.shape, self.maps.counters[self.index]
+        first = [shape.port_of(shape.home[one.neighbour]) if one.to_host else one for one in shape.ports]
         return PortCounts(
             name=self.layout.port_names,
             enqueued=_integers(ports["packets"]),
@@ -76,6 +77,8 @@ class Programs:
             switch=[port.switch for port in shape.ports],
             far=np.array([shape.position.get(port.peer.interface, -1) for port in shape.ports]),
             arrived=_integers(self.arrivals["packets"][self.peer]),
+            bond=np.array([shape.position[port.name] for port in first]) if shape.bonds else None,
+            entered=entered,
         )
 
     def pauses(self, now_ns: int) -> PauseCounts:

@@ -76,16 +76,22 @@ def packets_are_conserved(counts: Counts) -> Iterator[Reason]:
         np.add.at(missing, flows.src_port, credits - counts.credits.nic_received)
     switches = sorted(set(ports.switch))
     if len(switches) == 1:
-        for port in np.flatnonzero(missing != ports.dropped):
-            how_much = f"{missing[port]} packets missing, {ports.dropped[port]} dropped by the model"
+        dropped = ports.joined(ports.dropped)
+        for port in np.flatnonzero(missing != dropped):
+            how_much = f"{missing[port]} packets missing, {dropped[port]} dropped by the model"
             yield Reason(what=f"packets are not conserved at {ports.name[port]}", how_much=how_much, remedy=QUIET)
         return
     if missing.sum() != ports.dropped.sum():
         how_much = f"{missing.sum()} packets missing, {ports.dropped.sum()} dropped by the model"
         yield Reason(what="packets are not conserved in the rack", how_much=how_much, remedy=QUIET)
     entered = np.zeros(len(ports.name), np.int64)  # at each port, from the host or port at the other end
-    np.add.at(entered, flows.src_port, flows.nic_sent - flows.lost)
-    np.add.at(entered, flows.dst_port, answers + credits - flows.answers_lost)
+    if ports.bond is None:
+        np.add.at(entered, flows.src_port, flows.nic_sent - flows.lost)
+        np.add.at(entered, flows.dst_port, answers + credits - flows.answers_lost)
+    elif ports.entered is None:
+        return
+    else:
+        entered += ports.entered
     trunks = ports.far >= 0
     entered[ports.far[trunks]] = ports.arrived[trunks]
     if srcs:
@@ -128,14 +134,14 @@ def marks_are_echoed(counts: Counts) -> Iterator[Reason]:
     np.add.at(received, flows.dst_port, flows.received_ce)
     np.add.at(sent, flows.dst_port, flows.sent_ce)
     one_switch = len(set(ports.switch)) == 1
-    last = ports.far < 0
-    fewer, more = received < ports.marked, received > ports.marked + sent
+    last, marked = ports.far < 0, ports.joined(ports.marked)
+    fewer, more = received < marked, received > marked + sent
     if counts.apps:  # whose marks only the ports count
         fewer = np.zeros_like(fewer)
     for port in np.flatnonzero(last & (fewer | more if one_switch else fewer)):
         yield Reason(
             what=f"CE marks set and received differ at {ports.name[port]}",
-            how_much=f"{ports.marked[port]} and {received[port]}",
+            how_much=f"{marked[port]} and {received[port]}",
             remedy=QUIET,
         )
     if received.sum() > (ports.marked + sent).sum():

@@ -186,8 +186,8 @@ class Collector:
     def _flow_table(self) -> FlowTable:
         run, flows = self.run, self.run.flows
         return FlowTable(
-            src=run.layout.plan.src,
-            dst=run.layout.plan.dst,
+            src=run.layout.experiment.between_hosts.src,
+            dst=run.layout.experiment.between_hosts.dst,
             controller=run.resolved.deciding,
             label=run.layout.plan.label,
             group=run.layout.plan.group,

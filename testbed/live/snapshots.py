@@ -45,8 +45,9 @@ class Live:
         self.connection, self.accept = connection, accept
         self.run = run
         self.collector = collector
-        self.groups = Groups(run.layout.plan, run.resolved.deciding)
-        self.timeline = Timeline(run.layout.plan)
+        plan = run.layout.experiment.between_hosts
+        self.groups = Groups(plan, run.resolved.deciding)
+        self.timeline = Timeline(plan)
         self._next_ns = 0
         self._tx_bytes = np.zeros(len(run.layout.port_names))
 
@@ -149,7 +150,7 @@ def _queues(run: Observed) -> tuple[SceneQueue, ...]:
 
 def scene(run: Observed) -> Scene:
     """The run that is about to begin."""
-    experiment, plan = run.resolved.experiment, run.layout.plan
+    experiment, plan = run.resolved.experiment, run.layout.experiment.between_hosts
     groups, jobs = Groups(plan, run.resolved.deciding), plan.tasks.jobs
     ports = (
         ScenePort(one.name, one.switch, one.neighbour, one.link.rate, float(round(one.link.buffer)))

@@ -225,6 +225,23 @@ def test_hosts_do_not_wait_for_each_other() -> None:
         assert [counts[flow] for flow in range(6)] == [300, 300, 600, 200, 200, 200]
 
 
+def test_a_flow_that_changes_its_host_shares_that_ones_line() -> None:
+    """Wherever it waits: first, last, or as the only one."""
+    with Bench(hosts=(0, 0, 0, 1)) as bench:
+        bench.start()
+        bench.at(0.5)
+        for flow in (0, 2):
+            bench.datapath.move(flow, 1, int(bench.sockets.fds[flow]))
+        counts = Counter(packet.flow for now in range(1, 301) for packet in bench.at(now + 0.5))
+        assert [counts[flow] for flow in range(4)] == [100, 300, 100, 100]
+        bench.datapath.move(1, 1, int(bench.sockets.fds[1]))
+        counts = Counter(packet.flow for now in range(301, 701) for packet in bench.at(now + 0.5))
+        assert [counts[flow] for flow in range(4)] == [100, 100, 100, 100]
+        bench.datapath.move(3, 0, int(bench.sockets.fds[3]))
+        counts = Counter(packet.flow for now in range(701, 1001) for packet in bench.at(now + 0.5))
+        assert [counts[flow] for flow in range(4)] == [100, 100, 100, 300]
+
+
 @pytest.mark.parametrize("late", [1.0, 7.0])
 def test_a_slow_flow_is_not_starved_and_the_line_stays_full(late: float) -> None:
     """It waits for at most one packet of each of the others per packet of its own."""

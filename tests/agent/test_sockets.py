@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,3 +39,16 @@ def test_a_flow_is_connected_to_its_destination(own_ports: bool) -> None:
     for route, fd in zip(ROUTES, sockets.fds.tolist(), strict=True):
         with socket.fromfd(fd, socket.AF_INET, socket.SOCK_DGRAM) as one:
             assert (one.getsockname()[0], one.getpeername()[0]) == (route.src, route.dst)
+
+
+def test_flows_may_go_elsewhere_from_now_on() -> None:
+    """And back: the port of the first socket is taken, and its packets are not lost."""
+    sockets = Sockets(ROUTES, Framing(100), segment=True, own_ports=True)
+    there = [replace(route, src="127.0.0.9") if route.flow < 3 else route for route in ROUTES]
+    kept = sockets.fds[3:].tolist()
+    assert sockets.connect(there) == [0, 1, 2]
+    assert {address for address, flows in ports(sockets) if flows} >= {"127.0.0.9"}
+    assert sockets.fds[3:].tolist() == kept
+    assert sockets.connect(ROUTES) == [0, 1, 2]
+    with socket.fromfd(int(sockets.fds[0]), socket.AF_INET, socket.SOCK_DGRAM) as one:
+        assert (one.getsockname()[0], one.getpeername()[0]) == (ROUTES[0].src, ROUTES[0].dst)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Collection
+from functools import partial
 
 import numpy as np
 
@@ -14,9 +16,11 @@ from testbed.agent.pool import AgentConfig, AgentPool, AgentSpec, ManyPaths, spl
 from testbed.agent.sockets import Route
 from testbed.agent.structs import library
 from testbed.agent.tasks import TaskGraph
+from testbed.base.arrays import Ints
 from testbed.engines.kernel.assembly import Assembly
 from testbed.engines.kernel.faults.fault import Fault
 from testbed.engines.kernel.granting import Granting
+from testbed.experiment.traffic.plan import Plan
 from testbed.results.decisions import Served
 from testbed.results.record import RTT_BINS_PER_OCTAVE
 from testbed.results.trace import DecisionTrace
@@ -34,7 +38,7 @@ class Agents:
         self.pool = AgentPool()
         self.meters: list[Meter] = []
         self.cores = sorted(os.sched_getaffinity(0))
-        self.parts = split_by_host(rack.layout.plan.src_number, len(self.cores))
+        self.parts = split_by_host(rack.layout.home_number, len(self.cores))
         self.delays = [rack.delays(first, end) for first, end in self.parts]
         self.src_delays = [rack.src_delays(first, end) for first, end in self.parts]
         self.granting = Granting(rack, self.parts)
@@ -58,7 +62,7 @@ class Agents:
         if not self.parts:  # no flows: nobody sends, or is late
             self.meters.append(Meter(RTT_BINS_PER_OCTAVE, DecisionTrace(0, 0), hosts=0))
         for number, (first, end) in enumerate(self.parts):
-            hosts = len(np.unique(rack.layout.plan.src_number[first:end]))
+            hosts = len(rack.layout.senders_of(slice(first, end)))
             self.meters.append(Meter(RTT_BINS_PER_OCTAVE, self._trace(), hosts=hosts))
             spec = self._spec(number, first, end)
             self.pool.launch(self.fault.on_spec(spec), self.fault.on_config(config))
@@ -101,17 +105,7 @@ class Agents:
     def _spec(self, number: int, first: int, end: int) -> AgentSpec:
         rack, plan = self.rack, self.rack.layout.plan
         hosts, nic, base_rtt = rack.net, rack.nic, rack.layout.paths.base_rtt
-        routes = [
-            Route(flow, hosts[src].netns, hosts[src].IP(), hosts[dst].IP(), size, tos)
-            for flow, src, dst, size, tos in zip(
-                range(first, end),
-                plan.src[first:end],
-                plan.dst[first:end],
-                plan.size[first:end].tolist(),
-                plan.tos[first:end].tolist(),
-                strict=True,
-            )
-        ]
+        routes = self._routes(plan, first, end)
         delays, src_delays = self.delays[number], self.src_delays[number]
         every = (self.delays, self.src_delays, self.grant_delays)
         before = sum(len(own) for kind in every for own in kind[:number])
@@ -121,7 +115,8 @@ class Agents:
             src_ring = np.searchsorted(src_delays, rack.layout.paths.src_rtt[first:end])
             nic.flows_tx["notice_ring"][first:end] = before + len(delays) + src_ring
         self.granting.connect(number, before + len(delays) + len(src_delays), before)
-        senders, host = np.unique(plan.src_number[first:end], return_inverse=True)
+        senders = rack.layout.senders_of(slice(first, end))
+        host = np.searchsorted(senders, plan.src_number[first:end])
         ends = [hosts[f"h{sender}"].defaultIntf() for sender in senders]
         interfaces = np.array([one.index for one in ends])
         pair = rack.experiment.pair
@@ -151,4 +146,20 @@ class Agents:
             meter=self.meters[number],
             tasks=self.tasks,
             granted=self.granting.granted(number),
+            placed=partial(self._placed, senders, first, end) if rack.experiment.bonds else None,
         )
+
+    def _routes(self, plan: Plan, first: int, end: int) -> list[Route]:
+        hosts, own = self.rack.net, slice(first, end)
+        ends = zip(plan.src[own], plan.dst[own], plan.size[own].tolist(), plan.tos[own].tolist(), strict=True)
+        return [
+            Route(flow, hosts[src].netns, hosts[src].IP(), hosts[dst].IP(), size, tos)
+            for flow, (src, dst, size, tos) in enumerate(ends, start=first)
+        ]
+
+    def _placed(self, senders: Ints, first: int, end: int, down: Collection[str]) -> tuple[list[Route], Ints]:
+        """Where an agent's flows go, and by which of its hosts, while those NICs are ``down``."""
+        bonds = self.rack.experiment.bonds
+        assert bonds, "only flows of bonds change their NICs"
+        plan = bonds.placed(down)
+        return self._routes(plan, first, end), np.searchsorted(senders, plan.src_number[first:end])

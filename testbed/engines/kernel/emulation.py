@@ -204,7 +204,7 @@ class Emulation:
 
     def _schedule(self) -> tuple[EventSchedule, Accepting]:
         rack = self.rack
-        changes = Changes(self.resolved, self.flows, rack.net, (rack.ports, rack.queues), self.agents.pool.configure)
+        changes = Changes(self.resolved, self.flows, rack.net, (rack.ports, rack.queues), self.agents.pool)
         schedule = EventSchedule(self.experiment.steps(), changes)
         return schedule, partial(accept, schedule, changes)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from testbed.agent.identity import Identity
+from testbed.base.arrays import Ints
 from testbed.dataplane.ring import Ring
 from testbed.engines.kernel.agents import Agents
 from testbed.engines.kernel.assembly import Assembly
@@ -46,7 +47,7 @@ def gather(rack: Assembly, agents: Agents, watch: QueueWatch, record: RunRecord,
     programs, rings = programs_of(rack), [Ring(fd, rack.nic.ring_size) for fd in rack.nic.ring_fds]
     return Counts(
         flows=programs.flows(rack.flows, unread([ring.waiting() for ring in rings], len(rack.flows))),
-        ports=programs.ports(),
+        ports=programs.ports(_entered(rack) if rack.experiment.bonds else None),
         duration=duration,
         loaded_plugins=[one for member in agents.pool.members for one in member.identities],
         wanted=[Identity.wanted(one.plugin) for one in rack.resolved.deciders] if len(rack.layout.plan) else [],
@@ -64,7 +65,12 @@ def gather(rack: Assembly, agents: Agents, watch: QueueWatch, record: RunRecord,
 def _apps(rack: Assembly) -> AppCounts | None:
     if not rack.experiment.apps:
         return None
-    return AppCounts(None if rack.use_netem else rack.entered() - rack.entered_before)
+    return AppCounts(_entered(rack))
+
+
+def _entered(rack: Assembly) -> Ints | None:
+    """Packets that came into switches, by port; netem hides them."""
+    return None if rack.use_netem else rack.entered() - rack.entered_before
 
 
 def programs_of(rack: Assembly) -> Programs:

@@ -84,6 +84,7 @@ class AppLinks:
         )  # fmt: skip
         world.keep(self)
         world.c.apps, world.c.whole_size = ctypes.addressof(self.c), PACKET_HOLDS + self.frame
+        world.c.entries = 1
 
     def relay(self, until: int) -> None:
         """Let apps talk to each other without the world, until that file can be read, or for a second."""

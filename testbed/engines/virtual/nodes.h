@@ -101,7 +101,7 @@ static void at_switch(struct world *w, struct line *l, struct packet *p)
 		drop(p);
 		return;
 	}
-	if (w->apps && l->sender < 0) /* of what hosts send, else nobody asks */
+	if (w->entries && l->sender < 0) /* of what hosts send, else nobody asks */
 		((struct arrivals *)w->arrivals)[l->to].packets++;
 	if (l->sender >= 0 && port_ingress(&skb) == TC_ACT_SHOT) {
 		drop(p);

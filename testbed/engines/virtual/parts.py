@@ -45,7 +45,7 @@ class Parts:
         self._code.set_part(self.pointer, 0, world.address, datapath.pointer, None)
         for number in range(1, cut.count):
             self._add(number, len(deciders))
-        hosts = np.unique(world.layout.plan.src_number)
+        hosts = world.layout.senders
         columns = (cut.line, self._of, cut.host[hosts - 1])
         self._code.divide(self.pointer, *map(self._memory.keep, columns))
         datapath.split, world.empty = self.split, self.drain

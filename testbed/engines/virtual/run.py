@@ -6,11 +6,11 @@ import gc
 import logging
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,7 +37,6 @@ from testbed.engines.virtual.world import World
 from testbed.errors import PluginFailed
 from testbed.experiment.events import Event, EventSchedule
 from testbed.experiment.resolved import Resolved
-from testbed.experiment.sharing import configured
 from testbed.fidelity.counters import AppCounts, Counts, PauseCounts
 from testbed.fidelity.deadlocked import deadlocked
 from testbed.fidelity.gather import Programs, unread
@@ -63,10 +62,6 @@ ROOM = 2000  # rows of decisions before they become columns: what they take stay
 def _zeros(*shape: int) -> Ints:
     """Nobody shares them, so that the kernel may give large pages: `DecisionTrace` is quicker in them."""
     return np.zeros(shape, np.int64)
-
-
-def _nobody(number: int, options: Mapping[str, Any]) -> None:
-    """Without flows, nobody decides."""
 
 
 class Undisturbed:
@@ -110,14 +105,14 @@ class VirtualRun:
         self.agent: sender.Sender
         self.tasks = sender.tasks_of(self.world)
         self.parts: Parts | None = None
-        self.agent, self.controller = sender.build(self.world, self.flows, self.meters[0], self.tasks)
+        built = sender.build(self.world, self.flows, self.meters[0], self.tasks)
+        self.agent, self.controller = built.agent, built.controller
         if self.threads > 1 and (
             why := "it keeps pace with the wall clock" if dilation else why_whole(self.world, self.agent)
         ):
             log.info("the run has one thread: %s", why)
             self.threads = 1
-        configure = partial(configured, self.controller) if self.controller else _nobody
-        self.changes = Changes(resolved, self.flows, self.world, (self.world.ports, self.world.queues), configure)
+        self.changes = Changes(resolved, self.flows, self.world, (self.world.ports, self.world.queues), built)
         self.programs = Programs(
             self.layout, self.world.maps.flows_tx, self.world.maps.flows_rx, self.world.maps.arrivals,
             self.world.maps, self.world.ports.index, self.world.ports.peer, lambda: self.world.maps.receivers,
@@ -265,7 +260,7 @@ class VirtualRun:
         waiting = [ring.waiting() for ring in (self.parts.rings if self.parts else [self.world.ring])]
         return Counts(
             flows=self.programs.flows(self.flows, unread(waiting, len(self.flows))),
-            ports=self.programs.ports(),
+            ports=self.programs.ports(self._entered() if self.experiment.bonds else None),
             duration=duration,
             loaded_plugins=Identity.all_of(self.controller) if self.controller else [],
             wanted=[Identity.wanted(one.plugin) for one in self.resolved.deciders] if self.controller else [],

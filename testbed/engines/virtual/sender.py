@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Collection, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from testbed.controller import Paths, RateController
 from testbed.dataplane.wire import frame
 from testbed.engines.virtual.structs import HEAD_BYTES
 from testbed.engines.virtual.world import World
+from testbed.experiment.bonds import Bonds
+from testbed.experiment.sharing import configured
+from testbed.experiment.traffic.plan import Plan
 from testbed.registry import failed
 
 
@@ -51,15 +55,24 @@ class Sockets:
         plan, framing = layout.plan, layout.framing
         self.packet = np.frombuffer(frame(framing, 0, framing.payload), np.uint8)
         self.short_at, self.short_sizes = short_packets(plan.size, framing.payload, len(self.packet))
-        own_ports = world.experiment.own_ports
-        flows, ends = np.arange(len(plan)), plan.src_number << 32 | plan.dst_number << 8 | plan.tos
-        _, first, self.fds = np.unique(flows if own_ports else ends, return_index=True, return_inverse=True)
+        experiment = world.experiment
+        between = plan.src_number << 32 | plan.dst_number if experiment.bonds is None else experiment.pair
+        own = np.arange(len(plan)) if experiment.own_ports or between is None else between << 8 | plan.tos
+        _, first, self.fds = np.unique(own, return_index=True, return_inverse=True)
+        self._first = first  # the flow that each socket was opened for
         src, dst, tos = (column[first] for column in (plan.src_number, plan.dst_number, plan.tos))
         self.heads = world.wires.heads(src, dst, tos, first, len(self.packet))
         self.hosts = src - 1
         world.c.heads, world.c.socket_host = self.heads.ctypes.data, self.hosts.ctypes.data
         world.c.carried = framing.int_size
+        self._world = world
         world.keep(self)
+
+    def connect(self, plan: Plan) -> None:
+        """From now on they go from and to the NICs that this says."""
+        src, dst, tos = (column[self._first] for column in (plan.src_number, plan.dst_number, plan.tos))
+        self.heads[:] = self._world.wires.heads(src, dst, tos, self._first, len(self.packet))
+        self.hosts[:] = src - 1
 
 
 def tasks_of(world: World) -> TaskGraph | None:
@@ -92,10 +105,42 @@ class Nobody:
         """It has counted nothing."""
 
 
-def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> tuple[Sender, RateController | None]:
+class Built:
+    """The agent, who decides (None without flows), and what events change there: `testbed.engines.changes.Senders`."""
+
+    def __init__(self, agent: Sender, controller: RateController | None = None, nics: Nics | None = None) -> None:
+        self.agent, self.controller, self._nics = agent, controller, nics
+
+    def configure(self, decider: int, options: Mapping[str, Any]) -> None:
+        """Without flows, nobody decides."""
+        if self.controller:
+            configured(self.controller, decider, options)
+
+    def place(self, down: Collection[str]) -> None:
+        """Of bonded hosts."""
+        if self._nics:
+            self._nics.place(down)
+
+
+class Nics:
+    """Which NICs of bonded hosts flows take."""
+
+    def __init__(self, world: World, bonds: Bonds, sockets: Sockets, datapath: Datapath) -> None:
+        self._senders, self._bonds, self._sockets, self._datapath = world.layout.senders, bonds, sockets, datapath
+
+    def place(self, down: Collection[str]) -> None:
+        """Those ``down`` are known not to work."""
+        plan = self._bonds.placed(down)
+        self._sockets.connect(plan)
+        hosts = np.searchsorted(self._senders, plan.src_number)
+        for flow in np.flatnonzero(hosts != self._datapath.flows.state["host"]).tolist():
+            self._datapath.move(flow, int(hosts[flow]), int(self._sockets.fds[flow]))
+
+
+def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> Built:
     """The agent, ready to run; without flows, nobody. Raises PluginFailed."""
     if not len(flows):
-        return Nobody(world), None
+        return Built(Nobody(world))
     layout, resolved = world.layout, world.resolved
     plan, framing, paths = layout.plan, layout.framing, layout.controller_paths()
     try:
@@ -104,8 +149,8 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
         raise failed(resolved.controller, error) from error
     packets = np.ceil(plan.size / framing.payload)
     flows.to_send[:] = np.where(np.isfinite(packets), packets, ENDLESS)
-    _, host = np.unique(plan.src_number, return_inverse=True)
-    interface = np.array([world.wires.lines["from"][2 * number] for number in np.unique(plan.src_number) - 1])
+    host = np.searchsorted(layout.senders, plan.src_number)
+    interface = np.array([world.wires.lines["from"][2 * number] for number in layout.senders - 1])
     timing = _timing(world, in_batches=not is_askable(controller))
     pace = Pace(
         host=host.astype(np.int64),
@@ -131,8 +176,9 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
     many_paths = None
     if world.experiment.routing.many_paths:
         many_paths = PathState(timing.timeout, paths.base_rtt, resolved.make_choosers(paths), resolved.chooser)
+    sockets = Sockets(world)
     datapath = Datapath(
-        flows, Sockets(world), [DelayRing(world.ring, 0.0)], pace, lags,
+        flows, sockets, [DelayRing(world.ring, 0.0)], pace, lags,
         code=world.code, tasks=tasks, many_paths=many_paths,
         transport=TransportState.of(world.experiment.transport, timing.timeout, paths), credits=_credits(world, paths),
     )  # fmt: skip
@@ -140,10 +186,11 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
     if tasks:
         world.c.tasks = tasks.pointer
         tasks.begin(world.code)
-    plugin, clock = resolved.controller, world.clock
+    plugin, clock, bonds = resolved.controller, world.clock, world.experiment.bonds
+    nics = Nics(world, bonds, sockets, datapath) if bonds else None
     if is_askable(controller):
-        return FlowAgent(plugin, clock, controller, datapath, timing=timing, meter=meter), controller
-    return BatchAgent(plugin, clock, controller, datapath, timing=timing, meter=meter), controller
+        return Built(FlowAgent(plugin, clock, controller, datapath, timing=timing, meter=meter), controller, nics)
+    return Built(BatchAgent(plugin, clock, controller, datapath, timing=timing, meter=meter), controller, nics)
 
 
 def _credits(world: World, paths: Paths) -> CreditState | None:

@@ -118,7 +118,7 @@ class CWorld(ctypes.Structure):
         ("tasks", c_void_p),
         ("renewed_after", c_int64),
         *((name, c_void_p) for name in ("taps", "sampler", "wall", "apps")),
-        *((name, c_int64) for name in ("whole_size", "routing")),
+        *((name, c_int64) for name in ("whole_size", "routing", "entries")),
     ]
 
 

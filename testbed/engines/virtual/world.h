@@ -135,6 +135,7 @@ struct world {
 	struct app_links *apps; /* NULL for none */
 	int64_t whole_size; /* of a packet of theirs with all its bytes */
 	int64_t routing; /* enum routing */
+	int64_t entries; /* whether packets are counted that come into switches from hosts */
 };
 
 void enter(struct world *w, const void *nic, int64_t nic_size, const void *port, int64_t port_size);

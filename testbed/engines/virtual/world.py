@@ -130,8 +130,7 @@ class World:
         )
         for name, column in zip(("up", "down", "edge"), wires.hosts(), strict=True):
             setattr(c, name, self._at(column))
-        plan = self.layout.plan
-        senders = np.unique(plan.src_number)
+        senders = self.layout.senders
         sender = np.full(len(wires.host), -1)
         sender[senders - 1] = np.arange(len(senders))
         c.sender, c.out = self._at(sender), self._at(wires.out())
@@ -153,6 +152,7 @@ class World:
         c.resumed = self._at(np.zeros(len(lines), np.int64))
         c.renewed_after = RENEWED_AFTER
         c.routing = wire.routing(self.experiment.routing.name)
+        c.entries = self.experiment.bonds is not None
 
     def _scheduler(self, classes: Classes) -> NDArray[np.void]:
         made = np.zeros(1, SCHEDULER)

@@ -30,6 +30,9 @@ class Node(Part):
         description="`host` or `switch`; by default a node with one link is a host, others are switches. A "
         "`host` with several links has as many NICs, and each is a host of traffic: `gpu:1`, `gpu:2`.",
     )
+    bond: Annotated[bool, Field(strict=True)] = Field(
+        default=False, description="Whether its links are one for traffic, as with LACP: each flow takes one of them."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -75,7 +78,7 @@ class Custom(Routed):
     def _graph(self) -> Graph:
         if self.file:
             return graph_file.read(self._path)
-        nodes = [GraphNode(one.name, f"nodes.{n}", one.role) for n, one in enumerate(self.nodes)]
+        nodes = [GraphNode(one.name, f"nodes.{n}", one.role, one.bond) for n, one in enumerate(self.nodes)]
         links = [GraphLink((one.ends[0], one.ends[1]), f"links.{n}", one.said()) for n, one in enumerate(self.links)]
         return Graph(nodes, links, "nodes")
 
@@ -83,9 +86,10 @@ class Custom(Routed):
     def _form(self) -> str:
         """What the file was taken for."""
         graph, shape = self._graph, self.shape
-        parts = f"{len(shape.hosts):,} hosts; {len(shape.links):,} links; switches: {len(shape.switches):,}"
+        parts = f"{self.size:,} hosts; {len(shape.links):,} links; switches: {len(shape.switches):,}"
         nics = f"hosts with several links: {len(graph.several):,}, each of their NICs a host" if graph.several else ""
-        return "; ".join(filter(None, (f"{graph.form}: {parts}", nics, *graph.notes)))
+        bonds = f"hosts with a bond: {len(graph.bonded):,}" if graph.bonded else ""
+        return "; ".join(filter(None, (f"{graph.form}: {parts}", nics, bonds, *graph.notes)))
 
     @property
     def _default(self) -> LinkKind:
@@ -97,8 +101,8 @@ class Custom(Routed):
 
     @property
     def size(self) -> int:
-        """As many hosts as there are."""
-        return len(self.shape.hosts)
+        """As many hosts as there are; one with a bond is one."""
+        return len(set(self.shape.home.values()))
 
     def inputs(self) -> list[Input]:
         """The file, if there is one. Raises BadInput if it has gone."""

@@ -1,7 +1,8 @@
 """A custom rack as its author drew it, nodes and links, and the shape that follows; or why none does.
 
 A node with one link is a host, unless it says ``role: switch``. Hosts become h1, h2, ... in the order of the nodes; one
-that says ``role: host`` and has several links has a NIC for each, and every NIC becomes a host of its own.
+that says ``role: host`` and has several links has a NIC for each, and every NIC becomes a host of its own. If it says
+``bond: true``, traffic knows one host; its other NICs have the numbers behind all hosts'.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class GraphNode:
     name: str
     place: str
     role: Role = ""
+    bond: bool = False  # its NICs are one for traffic
 
 
 @dataclass(frozen=True)
@@ -63,31 +65,48 @@ class Graph:
     def several(self) -> set[str]:
         """Hosts with several links."""
         ends = Counter(name for link in self.links for name in link.ends)
-        return {one.name for one in self.nodes if one.role == "host" and ends[one.name] > 1}
+        return {one.name for one in self.nodes if one.role == "host" and not one.bond and ends[one.name] > 1}
+
+    @property
+    def bonded(self) -> list[str]:
+        """Hosts whose NICs are one for traffic."""
+        return [one.name for one in self.nodes if one.bond]
 
     def shape(self, default: LinkKind) -> Shape:
         """Raises BadGraph."""
         self._check_nodes()
-        return self._of_single_nics()._shape(default)
+        self._check_bonds(default)
+        graph, bonds = self._of_single_nics()
+        shape = graph._shape(default)
+        ours = {theirs: ours for ours, theirs in shape.aliases.items()}
+        named = [tuple(ours.get(name, name) for name in nics) for nics in bonds]
+        return replace(shape, bonds={nics[0]: nics for nics in named})
 
-    def _of_single_nics(self) -> Graph:
-        """Hosts with several links one by one, in the order of the links: `gpu` becomes `gpu:1` and `gpu:2`."""
-        several = self.several
-        if not several:
-            return self
+    def _of_single_nics(self) -> tuple[Graph, list[list[str]]]:
+        """Hosts with several links one by one, in the order of the links: `gpu` becomes `gpu:1` and `gpu:2`.
+
+        A bonded one becomes `gpu` and, behind all others, `gpu:2`. Also returns the NICs of each bond.
+        """
+        several, bonded = self.several, set(self.bonded)
         used: Counter[str] = Counter()
 
+        def nic(name: str, number: int) -> str:
+            return f"{name}:{number}" if name in several or number > 1 else name
+
         def own(name: str) -> str:
-            used[name] += name in several
-            return f"{name}:{used[name]}" if name in several else name
+            used[name] += name in several or name in bonded
+            return nic(name, used[name])
 
         links = [replace(link, ends=(own(link.ends[0]), own(link.ends[1]))) for link in self.links]
+        nics = {one.name: [nic(one.name, n + 1) for n in range(used[one.name] or 1)] for one in self.nodes}
+        of_hosts = [(one, nics[one.name][: 1 if one.bond else None]) for one in self.nodes]
+        behind = [(one, nics[one.name][1:]) for one in self.nodes if one.bond]
         nodes = [
-            replace(one, name=name)
-            for one in self.nodes
-            for name in ([f"{one.name}:{n + 1}" for n in range(used[one.name])] if one.name in several else [one.name])
+            replace(one, name=name, role="host" if one.bond else one.role)
+            for one, names in [*of_hosts, *behind]
+            for name in names
         ]
-        return replace(self, nodes=nodes, links=links)
+        return replace(self, nodes=nodes, links=links), [nics[name] for name in self.bonded]
 
     def _shape(self, default: LinkKind) -> Shape:
         ends = Counter(name for link in self.links for name in link.ends)
@@ -122,6 +141,19 @@ class Graph:
             if one.name in places:
                 raise BadGraph(one.place, f"the node '{one.name}' is there twice; first at {places[one.name]}")
             places[one.name] = one.place
+
+    def _check_bonds(self, default: LinkKind) -> None:
+        """The links of a bond are alike, as LACP demands."""
+        for one in self.nodes:
+            if not one.bond:
+                continue
+            links = [replace(default, **link.own) for link in self.links if one.name in link.ends]
+            if one.role == "switch":
+                self._refuse_node(one, "is a switch, which has no bond; leave one of the two out")
+            if len(links) < 2:
+                self._refuse_node(one, "has a bond, which needs two links or more")
+            if len({(link.rate, link.delay) for link in links}) > 1:
+                self._refuse_node(one, "has a bond of links whose rates or delays differ; they must be alike")
 
     def _check_links(self, roles: Mapping[str, str], ends: Mapping[str, int]) -> None:
         for link in self.links:

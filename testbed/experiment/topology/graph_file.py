@@ -68,8 +68,11 @@ def _ours(document: Document) -> Graph:
 def _node(document: Document, place: int, one: object) -> GraphNode:
     path: KeyPath = ("nodes", place)
     if isinstance(one, dict):
-        _only(document, path, one, ("name", "role"))
-        return GraphNode(_text(document, path, one.get("name")), document.origin(path), _role(document, path, one))
+        _only(document, path, one, ("name", "role", "bond"))
+        name, bond = _text(document, path, one.get("name")), one.get("bond", False)
+        if not isinstance(bond, bool):
+            raise BadInput(f"{document.origin(path)}: bond: expected true or false, got '{bond}'")
+        return GraphNode(name, document.origin(path), _role(document, path, one), bond)
     return GraphNode(_text(document, path, one), document.origin(path))
 
 

@@ -77,6 +77,9 @@ class Shape:
     switches: tuple[str, ...]
     links: tuple[Link, ...]
     aliases: Mapping[str, str] = field(default_factory=dict)  # what the file of a custom rack calls a node
+    bonds: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # the NICs of a host that has a bond, itself first
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
@@ -102,6 +105,11 @@ class Shape:
     def link_of(self) -> dict[str, Link]:
         """The link of each host."""
         return {link.low.node: link for link in self.links if not link.low.port}
+
+    @cached_property
+    def home(self) -> dict[str, str]:
+        """The host, as traffic knows it, that a NIC belongs to."""
+        return {host: host for host in self.hosts} | {nic: host for host, nics in self.bonds.items() for nic in nics}
 
     def edge(self, host: str) -> str:
         """The switch that a host is at."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import cast
 
 import numpy as np
@@ -18,7 +17,6 @@ from testbed.engines.virtual import sender
 from testbed.engines.virtual.world import World
 from testbed.experiment.events import EventSchedule
 from testbed.experiment.resolved import Resolved
-from testbed.experiment.sharing import configured
 from testbed.registry import failed
 from testbed.results.record import RTT_BINS_PER_OCTAVE
 from testbed.results.trace import DecisionTrace
@@ -36,12 +34,11 @@ class VirtualSession:
         self.flows = Flows(len(layout.plan))
         meter = Meter(RTT_BINS_PER_OCTAVE, DecisionTrace(0, layout.framing.int_hops))
         self.tuning = in_rack(resolved, self.world.queues, layout.queue_names)
-        agent, controller = sender.build(self.world, self.flows, meter, sender.tasks_of(self.world))
-        self.agent = cast(BatchAgent, agent)
-        self.controller = cast(Steered, controller)
+        built = sender.build(self.world, self.flows, meter, sender.tasks_of(self.world))
+        self.agent = cast(BatchAgent, built.agent)
+        self.controller = cast(Steered, built.controller)
         self.answers = Answers(self.flows)
-        configure = partial(configured, self.controller)
-        changes = Changes(resolved, self.flows, self.world, (self.world.ports, self.world.queues), configure)
+        changes = Changes(resolved, self.flows, self.world, (self.world.ports, self.world.queues), built)
         self.schedule = EventSchedule(resolved.experiment.steps(), changes)
 
     @property
