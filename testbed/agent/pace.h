@@ -11,5 +11,6 @@ struct datapath;
 
 void send_due(struct datapath *d, double now);
 void look_again(struct datapath *d, int64_t host, double now);
+void move_flow(struct datapath *d, int64_t f, int64_t host, int64_t fd);
 
 #endif

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from testbed.errors import BadInput
-from testbed.experiment.imported import hpcc_config, nccl
+from testbed.experiment.imported import astra_system, hpcc_config, nccl
 from testbed.experiment.imported.draft import Draft
 from testbed.experiment.imported.hpcc_config import HpccConfig
 from testbed.experiment.lines import first
@@ -40,6 +40,7 @@ class Found:
     traffic: TraceFile | GoalFile | SimAIWorkload | None = None
     sizes: Path | None = None
     config: HpccConfig | None = None
+    system: astra_system.System | None = None
     begin: float = 0.0  # s, when the first flow starts there
     forms: dict[Path, str] = field(default_factory=dict)
 
@@ -65,6 +66,12 @@ class Found:
         if nccl.is_one(file):
             self.server = nccl.read(file)
             return "a server"
+        if astra_system.is_one(file):
+            self.system = astra_system.read(file)
+            return "a system of ASTRA-sim"
+        return self._add_text(file)
+
+    def _add_text(self, file: Path) -> str:
         begin = first(file)
         if hpcc_config.is_one(begin):
             self.config = HpccConfig(file)
@@ -105,6 +112,8 @@ def drafted(files: Sequence[Path], out: Path, controller: str) -> Draft:
     draft.put("engine", "virtual", "Files of simulators run in virtual time; `kernel` sends real packets.")
     _rack(draft, found, out)
     _traffic(draft, found, out)
+    if found.system:
+        found.system.into(draft)
     line_rate = found.rack.shape.line_rate("h1") if found.rack else USUAL_RATE
     line_rate = found.server.rate or line_rate if found.server else line_rate
     if found.config:
