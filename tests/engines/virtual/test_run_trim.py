@@ -93,7 +93,7 @@ def test_headers_that_are_lost_on_their_way_are_recovered() -> None:
 
 def test_what_is_left_of_an_rdma_write_says_where_it_goes(tmp_path: Path) -> None:
     """Also with INT, which stays behind."""
-    settings = ["transport.operation=write", "controller=hpcc", "traffic.size=100 kB"]
+    settings = ["transport.operation=write", "controller=hpcc", "traffic.size=100 kB", "time.duration=60 us"]
     record, (there,) = captured(tmp_path, ["nic:h65"], INCAST, *settings)
     trimmed = [Ether(frame.data) for frame in there if frame.length == 128]
     assert len(trimmed) == record.counters["trims"] > 64
