@@ -52,7 +52,7 @@ def run(  # noqa: PLR0917 - one parameter per option
         typer.Option(metavar="POINT", help="Capture packets at port:s1-eth65 or nic:h3; may be repeated."),
     ] = None,
     snap: Annotated[
-        str, typer.Option(metavar="SIZE", help="Keep so much of captured packets: '320 B' are all headers.")
+        str, typer.Option(metavar="SIZE", help="Keep so much of captured packets: '336 B' are all headers.")
     ] = "",
     inventory: Inventory = None,
     playbook: Playbook = True,

@@ -67,7 +67,7 @@ def dcqcn(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("dcqcn") / "run"
     # marks everything, so that there are CNPs
     marking = ("--set", "tuner.kmin=1 B", "--set", "tuner.kmax=2 B")
-    return run(folder, "incast-2", "--duration", "300 us", "--pcap", "port:s1-eth3", "--snap", "320 B", *marking)
+    return run(folder, "incast-2", "--duration", "300 us", "--pcap", "port:s1-eth3", "--snap", "336 B", *marking)
 
 
 def test_capture_has_every_packet_that_the_run_counted(hpcc: Run) -> None:
@@ -168,7 +168,7 @@ def test_wireshark_finds_nothing_malformed(hpcc: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "says"), [(("--pcap", "port:s1-eth4"), "port:s1-eth1 ... port:s1-eth3"), (("--snap", "9 B"), "320 B")]
+    ("option", "says"), [(("--pcap", "port:s1-eth4"), "port:s1-eth1 ... port:s1-eth3"), (("--snap", "9 B"), "336 B")]
 )
 def test_bad_options_stop_before_anything_is_built(tmp_path: Path, option: tuple[str, ...], says: str) -> None:
     done = command("run", "incast-2", "--out", str(tmp_path / "out"), *option)

@@ -27,7 +27,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run") / "out"
     done = command(
         "run", "incast-4", "--engine", "virtual", "--duration", "100 us", "--controller", "swift", "--seed", "3",
-        "--set", "controller.base_target=30.1 us", "--pcap", "nic:h1", "--snap", "320 B", "--out", str(folder),
+        "--set", "controller.base_target=30.1 us", "--pcap", "nic:h1", "--snap", "336 B", "--out", str(folder),
         "--set", "record.report=false", *UNSEEN,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -30,7 +30,7 @@ SIZE, TOS = 128, 5 << 2
 
 def test_trimmed_packets_are_shorter_on_the_wire_and_ask_for_credits(runs: Runs, tmp_path: Path) -> None:
     (file := tmp_path / "incast.yaml").write_text(INCAST)
-    run = runs.clean(str(file), *UNDRAWN, "--pcap", "nic:h9", "--snap", "320 B")
+    run = runs.clean(str(file), *UNDRAWN, "--pcap", "nic:h9", "--snap", "336 B")
     arrived = [frame for frame in Reader(run.folder / "nic-h9.pcapng") if frame.data[15] == TOS]
     assert run.summary["trims"] == len(arrived) > 100
     for frame in arrived:

@@ -23,7 +23,7 @@ BUSY = 8  # processes that never sleep
 NOBODY = 65534
 RUN = (
     "run", "websearch-leaf-spine", "--engine", "virtual", "--tuner", "pet", "--duration", "500 us", "--set",
-    "time.warmup=0", "--set", "record.report=false", "--metrics-addr", "none", "--pcap", "nic:h1", "--snap", "320 B",
+    "time.warmup=0", "--set", "record.report=false", "--metrics-addr", "none", "--pcap", "nic:h1", "--snap", "336 B",
     "--out", "out",
 )  # fmt: skip
 

@@ -123,7 +123,7 @@ def test_captures_from_the_command_line_are_decoded_to_the_picosecond(tmp_path: 
     """With INT, whose stamps are the same clock: a packet is stamped when it comes in and finds no queue."""
     (tmp_path / "lone.yaml").write_text(LONE.replace("{name: fixed, rate: 40 Gbit/s}", "hpcc"))
     where = ("--engine", "virtual", "--set", "record.report=false", "--metrics-addr", "none", "--out", "out")
-    points = ("--pcap", "port:s1-eth1", "--pcap", "port:s1-eth2", "--snap", "320 B")
+    points = ("--pcap", "port:s1-eth1", "--pcap", "port:s1-eth2", "--snap", "336 B")
     done = command("run", "lone.yaml", *where, *points, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     readers = [Reader(tmp_path / "out" / f"port-s1-eth{number}.pcapng") for number in (1, 2)]
