@@ -25,12 +25,15 @@ ROUNDS = {"ALLREDUCE": 2, "ALLGATHER": 1, "REDUCESCATTER": 1}
 
 
 class SimAIWorkload(JobPattern):
-    """A workload of SimAI (`workload.txt` of AICB), for one stage of a pipeline and without recomputing.
+    """A workload of SimAI (`workload.txt` of AICB).
 
     Forward through the layers, each computing and then its collective; backward the gradient of the input likewise,
     then that of the weights, whose collective goes on beside the next layers. The next iteration's layer waits for it.
-    Ranks of tensor parallelism are neighbours, then come those of expert and of data parallelism. Collectives are
-    rings, an all-to-all messages at once.
+    Ranks of tensor parallelism are neighbours, then come those of expert, of data and of pipeline parallelism.
+    Collectives are rings, an all-to-all messages at once.
+
+    Stages of a pipeline do the same at once, as in SimAI, and what it adds for a pipeline comes behind: what a rank
+    passes on to the next stage in all micro-batches, then as much back, then the bubble.
     """
 
     pattern: Literal["simai"] = Field(description="`simai`")
@@ -50,6 +53,7 @@ class SimAIWorkload(JobPattern):
         except ValueError as error:
             refuse("file", str(error))
         form = f"a workload of SimAI: {made.ranks:,} ranks, layers: {len(made.layers):,}"
+        form += f", stages: {made.stages}" if made.stages > 1 else ""
         self._input = Input.of("file", path, form)
         return self
 
@@ -59,8 +63,12 @@ class SimAIWorkload(JobPattern):
 
     def flow_count(self, _context: Context) -> float:
         """Exactly."""
-        phases = [phase for layer in self._workload.layers for phase in layer if phase.collective]
-        return self.iterations * sum(self._messages(phase) for phase in phases)
+        work = self._workload
+        phases = [phase for layer in work.layers for phase in layer if phase.collective]
+        forward = [work.layers[n].forward for layer, begin in work.again.items() for n in range(begin, layer)]
+        phases += [phase for phase in forward if phase.collective]
+        passed = 2 * (work.ranks - work.ranks // work.stages)
+        return self.iterations * (passed + sum(self._messages(phase) for phase in phases))
 
     def _messages(self, phase: Phase) -> int:
         others = self._size_of(phase.group) - 1
@@ -68,14 +76,14 @@ class SimAIWorkload(JobPattern):
 
     def _size_of(self, group: str) -> int:
         work = self._workload
-        data = work.ranks // work.tensor
+        data = work.ranks // (work.tensor * work.stages)
         return {"TP": work.tensor, "DP": data, "EP": work.expert, "DP_EP": data // work.expert}[group]
 
     def _groups(self, group: str) -> Ints:
         """Ranks, shape (groups, size)."""
         work = self._workload
-        ranks = np.arange(work.ranks).reshape(-1, work.expert, work.tensor)  # data, expert, tensor
-        order = {"TP": (0, 1, 2), "DP": (2, 0, 1), "EP": (0, 2, 1), "DP_EP": (1, 2, 0)}[group]
+        ranks = np.arange(work.ranks).reshape(work.stages, -1, work.expert, work.tensor)
+        order = {"TP": (0, 1, 2, 3), "DP": (0, 3, 1, 2), "EP": (0, 1, 3, 2), "DP_EP": (0, 2, 3, 1)}[group]
         return ranks.transpose(order).reshape(-1, self._size_of(group))
 
     def _exchange(self, phase: Phase) -> Exchange:
@@ -86,12 +94,21 @@ class SimAIWorkload(JobPattern):
             one = collectives.ring(size, phase.size, ROUNDS[phase.collective])
         return collectives.together([collectives.among(one, ranks) for ranks in self._groups(phase.group)])
 
+    def _pipeline(self) -> list[Exchange]:
+        """What stages pass on, and back."""
+        work = self._workload
+        ranks, apart = np.arange(work.ranks), work.ranks // work.stages
+        low, high, none = ranks[:-apart], ranks[apart:], np.empty((0, 2), np.int64)
+        size = np.full(len(low), float(work.passed))
+        return [Exchange(low, high, size, none), Exchange(high, low, size, none)] if work.stages > 1 else []
+
     def placed(self, hosts: Sequence[str], context: Context) -> Plan:
         """Iteration after iteration."""
         program, ranks = Program(hosts, context.servers), np.arange(self._workload.ranks)
         made = {
             phase: self._exchange(phase) for layer in self._workload.layers for phase in layer if self._sends(phase)
         }
+        bubble = self._workload.bubble * sum(phase.ns for layer in self._workload.layers for phase in layer)
         summed: dict[int, Ints] = {}  # by layer: when the weights' gradient is summed
         at = program.steps(Kind.JOIN, ranks, start=self.start)
 
@@ -113,8 +130,16 @@ class SimAIWorkload(JobPattern):
                     at = waited
                 _, at = carried_out(layer.forward, iteration, at)
             for number, layer in reversed([*enumerate(self._workload.layers)]):
+                for once_more in self._workload.layers[self._workload.again.get(number, number) : number]:
+                    _, at = carried_out(once_more.forward, iteration, at)
                 _, at = carried_out(layer.inputs, iteration, at)
                 at, summed[number] = carried_out(layer.weights, iteration, at)
+            for passed in self._pipeline():
+                over = program.steps(Kind.JOIN, ranks, iteration, after=at)
+                program.done(passed, program.exchange(passed, at[passed.src]), over)
+                at = over
+            if bubble:
+                at = program.steps(Kind.COMPUTE, ranks, iteration, bubble * NS, after=at)
             done = program.steps(Kind.DONE, ranks, iteration, after=at)
             for over in summed.values():
                 program.wait(over, done)

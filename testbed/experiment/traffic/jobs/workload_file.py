@@ -6,13 +6,16 @@ layers, and twelve words for each layer.
     attention -1 556000 ALLREDUCE 16777216 1 NONE 0 1 NONE 0 1
 
 Behind name and dependency these are for the forward pass, the gradient of the input and that of the weights: ns of
-computing, a collective and its bytes; and ns of an update, which SimAI does not use.
+computing, a collective and its bytes; and ns of an update, which SimAI does not use. With pipelines the layers are
+those of any stage, all micro-batches in them; `pp_comm: BYTES` is what a micro-batch passes on, `vpp` times per stage.
+`checkpoints: N A B ...` are layers from which the forward pass is done again before the backward pass of those in
+`checkpoint_initiates: N A B ...`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,6 +56,10 @@ class Workload:
     tensor: int  # ranks that share a layer
     expert: int
     layers: list[Layer]
+    stages: int = 1
+    passed: int = 0  # bytes that a rank passes on to the next stage, and as many back
+    bubble: float = 0.0  # share of its computing for which a stage waits for the others
+    again: Mapping[int, int] = field(default_factory=dict)  # layer: from which one on to go forward again before it
 
 
 def is_one(begin: Line) -> bool:
@@ -68,16 +75,49 @@ def read(file: Path) -> Workload:
         head.refuse(HEAD)
     ranks = _said(head, "all_gpus:", 2, MOST_HOSTS)
     tensor, expert = _said(head, "model_parallel_NPU_group:", 1, ranks), _said(head, "ep:", 1, ranks)
-    for key, only in (("pp:", 1), ("checkpoints:", 0)):
-        if key in head.words and _said(head, key, 0, 1 << 20) != only:
-            head.refuse(f"{key} {only}, as pipelines and recomputing are not carried out")
-    if ranks % (tensor * expert):
-        head.refuse(f"all_gpus: a multiple of {tensor} x {expert}, the ranks of tensor and expert parallelism")
-    return Workload(ranks, tensor, expert, list(_layers(found, head)))
+    stages, virtual, batches = (_said(head, key, 1, 1 << 20, usual=1) for key in ("pp:", "vpp:", "ga:"))
+    if ranks % (tensor * expert * stages):
+        several = f"{tensor} x {expert} x {stages}, the ranks of tensor, expert and pipeline parallelism"
+        head.refuse(f"all_gpus: a multiple of {several}")
+    layers = list(_layers(found, head))
+    times = virtual * batches
+    passed = times * _passed_on(head) if stages > 1 else 0
+    return Workload(ranks, tensor, expert, layers, stages, passed, (stages - 1) / times, _again(head, len(layers)))
 
 
-def _said(head: Line, key: str, least: int, most: int) -> int:
+def _passed_on(head: Line) -> int:
+    """Bytes; AICB divides, and writes a fraction."""
+    at = next((place for place, word in enumerate(head.words) if word.rstrip(":") == "pp_comm"), len(head.words))
+    words = [word.removesuffix(".0") for word in head.words]
+    return head._replace(words=words).whole(at + 1, "bytes of pp_comm", 1, 1 << 40)
+
+
+def _again(head: Line, layers: int) -> dict[int, int]:
+    """From which checkpoint, for each layer that asks for it."""
+    kept, asking = (_numbers(head, key, layers) for key in ("checkpoints:", "checkpoint_initiates:"))
+    found = {}
+    for layer in asking:
+        before = [one for one in kept if one < layer]
+        if not before:
+            head.refuse(f"checkpoints: a layer before {layer}, which checkpoint_initiates names")
+        found[layer] = max(before)
+    return found
+
+
+def _numbers(head: Line, key: str, layers: int) -> list[int]:
     if key not in head.words:
+        return []
+    at = head.words.index(key) + 1
+    return [
+        head.whole(place, f"layers of {key}", 0, layers - 1)
+        for place in range(at + 1, at + 1 + head.whole(at, key, 0, layers))
+    ]
+
+
+def _said(head: Line, key: str, least: int, most: int, usual: int = 0) -> int:
+    if key not in head.words:
+        if usual:
+            return usual
         head.refuse(f"'{key} N'")
     return head.whole(head.words.index(key) + 1, key, least, most)
 

@@ -74,3 +74,27 @@ def test_the_next_iteration_waits_for_it(tmp_path: Path) -> None:
 
 def test_blocking_phases_add_up(tmp_path: Path) -> None:
     assert length(tmp_path, "1000000 ALLREDUCE_DP_EP 2 2000000 NONE 0 500000 NONE 0") == pytest.approx(3.5e-3, rel=0.02)
+
+
+def test_stages_pass_on_what_a_pipeline_does(tmp_path: Path) -> None:
+    """Data parallelism is within a stage; each rank sends to its like of the next stage, and back."""
+    file = tmp_path / "w.txt"
+    head = "HYBRID_TRANSFORMER model_parallel_NPU_group: 1 ep: 1 pp: 2 vpp: 2 ga: 4 all_gpus: 4 pp_comm: 1000\n1\n"
+    file.write_text(f"{head}l -1 0 NONE 0 0 NONE 0 0 ALLGATHER 500 1\n")
+    one = SimAIWorkload(pattern="simai", file=str(file))
+    plan = one.plan(CONTEXT)
+    assert len(plan) == one.flow_count(CONTEXT)
+    sent = {(src, dst, size) for src, dst, size in zip(plan.src, plan.dst, plan.size.tolist(), strict=True)}
+    within = {("h1", "h2"), ("h2", "h1"), ("h3", "h4"), ("h4", "h3")}
+    between = {("h1", "h3"), ("h2", "h4"), ("h3", "h1"), ("h4", "h2")}
+    assert sent == {(*pair, 250.0) for pair in within} | {(*pair, 8000.0) for pair in between}
+
+
+def test_a_bubble_and_what_is_computed_again_take_time(tmp_path: Path) -> None:
+    layer = "l -1 1000000 NONE 0 0 NONE 0 0 NONE 0 1\n"
+    head = "HYBRID_TRANSFORMER model_parallel_NPU_group: 1 ep: 1 pp: 2 ga: 2 all_gpus: 2 pp_comm: 1"
+    (tmp_path / "w.txt").write_text(f"{head} checkpoints: 1 0 checkpoint_initiates: 1 2\n3\n{3 * layer}")
+    (tmp_path / "x.yaml").write_text("traffic: {pattern: simai, file: w.txt}\ncontroller: swift\nengine: virtual\n")
+    path = critical_path(Layout(load(str(tmp_path / "x.yaml")).experiment))
+    assert path is not None
+    assert float(path.total) == pytest.approx(3e-3 + 2e-3 + 3e-3 / 2, rel=0.01)

@@ -21,6 +21,16 @@ def test_a_layer(tmp_path: Path) -> None:
     ]
 
 
+def test_a_pipeline_whose_layers_are_computed_again(tmp_path: Path) -> None:
+    head = (
+        "model_parallel_NPU_group: 2 ep: 1 pp: 4 vpp: 3 ga: 2 all_gpus: 8 checkpoints: 2 0 2 checkpoint_initiates: 1 3"
+    )
+    layers = "l -1 0 NONE 0 0 NONE 0 0 NONE 0 1\n" * 5
+    (tmp_path / "w.txt").write_text(f"HYBRID_TRANSFORMER_FWD_IN_BCKWD {head} pp_comm: 100.0\n5\n{layers}")
+    found = read(tmp_path / "w.txt")
+    assert (found.stages, found.passed, found.bubble, found.again) == (4, 3 * 2 * 100, 3 / 6, {3: 2})
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
@@ -28,8 +38,10 @@ def test_a_layer(tmp_path: Path) -> None:
         ("all_gpus: 8", "", "line 1: expected 'all_gpus: N'"),
         ("all_gpus: 8", "all_gpus: -8", "line 1: expected all_gpus:, a whole number of 2 to 65,535"),
         ("all_gpus: 8", "all_gpus: 6", "line 1: expected all_gpus: a multiple of 2 x 2"),
-        ("pp: 1", "pp: 4", "line 1: expected pp: 1, as pipelines and recomputing are not carried out"),
-        ("checkpoints: 0", "checkpoints: 3", "line 1: expected checkpoints: 0"),
+        ("pp: 1", "pp: 4", "line 1: expected all_gpus: a multiple of 2 x 2 x 4, the ranks of tensor, expert and pipe"),
+        ("pp: 1", "pp: 2", "line 1: expected bytes of pp_comm, a whole number of 1 to"),
+        ("checkpoints: 0", "checkpoints: 3 0", "line 1: expected checkpoints:, a whole number of 0 to 1, as word 15"),
+        ("checkpoints: 0", "checkpoint_initiates: 1 0", "line 1: expected checkpoints: a layer before 0"),
         ("\n1\n", "\n2\n", "line 2: expected as many layers as it says, but there are 1"),
         ("\n1\n", "\n10000000\n", "line 2: expected the number of layers, a whole number of 1 to 100,000"),
         ("900 1\n", "900\n", "line 3: expected a layer: name, dependency, three times ns of computing"),
