@@ -32,7 +32,7 @@ def why_whole(world: World, agent: Sender) -> str:
         "Python is asked about flows or paths": "Python" in asked,
         "flows start when others are done": len(world.layout.plan.tasks.edges),
         "receivers grant credits": resolved.receiver,
-        "flows change between the NICs of a bond": experiment.bonds and experiment.events,
+        "flows may change between the NICs of a bond": experiment.bonds,
         "switches with Bolt count what they tell senders": world.bolt,
         "its tuner asks for flows, which all switches count in one table": world.maps.flow_table,
         "a watchdog of pauses keeps one list": experiment.rack.switch.watchdog,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import Field, PrivateAttr, model_validator
@@ -38,6 +38,9 @@ class SimAIWorkload(JobPattern):
 
     pattern: Literal["simai"] = Field(description="`simai`")
     file: str = Field(description="Path of the workload, relative to the experiment file.")
+    ranks: Annotated[int, Field(strict=True, ge=2)] | None = Field(
+        default=None, description="How many there are; by default as the file says with `all_gpus`."
+    )
     iterations: Count = Field(default=1, description="How often it is done.")
 
     _workload: Workload = PrivateAttr()
@@ -47,13 +50,15 @@ class SimAIWorkload(JobPattern):
     def _readable(self) -> Self:
         path = Path(self.file).expanduser()
         try:
-            self._workload = made = workload_file.read(path)
+            self._workload = made = workload_file.read(path, self.ranks)
         except OSError as error:
             refuse("file", f"cannot read {path}: {error.strerror}")
         except ValueError as error:
             refuse("file", str(error))
         form = f"a workload of SimAI: {made.ranks:,} ranks, layers: {len(made.layers):,}"
         form += f", stages: {made.stages}" if made.stages > 1 else ""
+        left_out = sum(bool(phase.size) for layer in made.layers for phase in layer if not phase.collective)
+        form += f"; broadcasts, which are left out as there: {left_out:,}" if left_out else ""
         self._input = Input.of("file", path, form)
         return self
 

@@ -26,6 +26,7 @@ KINDS = ("HYBRID_TRANSFORMER", "HYBRID_TRANSFORMER_FWD_IN_BCKWD")
 WORDS = 12
 MOST_LAYERS = 100_000
 COLLECTIVES = ("ALLREDUCE", "ALLGATHER", "REDUCESCATTER", "ALLTOALL")
+NOTHING = ("NONE", "BROADCAST")  # SimAI carries neither out
 GROUPS = ("", "EP", "DP_EP")  # what follows a collective's name: who takes part; without it TP, of weights DP
 LAYER = "a layer: name, dependency, three times ns of computing, a collective and bytes, ns of an update"
 HEAD = f"{' or '.join(KINDS)}, then 'model_parallel_NPU_group: N ... all_gpus: N'"
@@ -37,7 +38,7 @@ class Phase(NamedTuple):
     ns: int
     collective: str  # one of `COLLECTIVES`, or "" for none
     group: str  # TP, DP, EP or DP_EP
-    size: int  # bytes
+    size: int  # bytes; without a collective, those that are left out
 
 
 class Layer(NamedTuple):
@@ -67,14 +68,16 @@ def is_one(begin: Line) -> bool:
     return begin.words[:1] != [] and begin.words[0] in KINDS
 
 
-def read(file: Path) -> Workload:
-    """Raises ValueError with the line, or OSError."""
+def read(file: Path, ranks: int | None = None) -> Workload:
+    """``ranks`` if the file does not say it. Raises ValueError with the line, or OSError."""
     found = lines(file)
     head = next(found, Line(file, 1, []))
     if not is_one(head):
         head.refuse(HEAD)
-    ranks = _said(head, "all_gpus:", 2, MOST_HOSTS)
-    tensor, expert = _said(head, "model_parallel_NPU_group:", 1, ranks), _said(head, "ep:", 1, ranks)
+    if ranks is None and "all_gpus:" not in head.words:
+        head.refuse("'all_gpus: N', or that traffic says 'ranks'")
+    ranks = ranks or _said(head, "all_gpus:", 2, MOST_HOSTS)
+    tensor, expert = _said(head, "model_parallel_NPU_group:", 1, ranks), _said(head, "ep:", 1, ranks, usual=1)
     stages, virtual, batches = (_said(head, key, 1, 1 << 20, usual=1) for key in ("pp:", "vpp:", "ga:"))
     if ranks % (tensor * expert * stages):
         several = f"{tensor} x {expert} x {stages}, the ranks of tensor, expert and pipeline parallelism"
@@ -137,8 +140,8 @@ def _layers(found: Iterator[Line], head: Line) -> Iterator[Layer]:
 def _phase(line: Line, at: int, usual: str) -> Phase:
     ns, size = line.whole(at, "ns of computing", 0, 1 << 53), line.whole(at + 2, "bytes", 0, 1 << 53)
     name, _, group = line.words[at + 1].partition("_")
-    if name == "NONE":
-        return Phase(ns, "", usual, 0)
+    if name in NOTHING:
+        return Phase(ns, "", usual, size if name != "NONE" else 0)
     if name not in COLLECTIVES or group not in GROUPS:
         line.refuse(f"NONE or {', '.join(COLLECTIVES)}, alone or with _EP or _DP_EP, as word {at + 2}")
     return Phase(ns, name if size else "", group or usual, size)

@@ -21,6 +21,17 @@ def test_a_layer(tmp_path: Path) -> None:
     ]
 
 
+def test_a_broadcast_is_left_out_as_there(tmp_path: Path) -> None:
+    (tmp_path / "w.txt").write_text(TEXT.replace("ALLTOALL_EP", "BROADCAST"))
+    assert read(tmp_path / "w.txt").layers[0].forward == Phase(500, "", "TP", 4096)
+
+
+def test_who_else_says_how_many_ranks_there_are(tmp_path: Path) -> None:
+    (tmp_path / "w.txt").write_text(TEXT.replace("ep: 2 pp: 1 vpp: 1 ga: 1 all_gpus: 8", ""))
+    found = read(tmp_path / "w.txt", 16)
+    assert (found.ranks, found.tensor, found.expert, found.stages) == (16, 2, 1, 1)
+
+
 def test_a_pipeline_whose_layers_are_computed_again(tmp_path: Path) -> None:
     head = (
         "model_parallel_NPU_group: 2 ep: 1 pp: 4 vpp: 3 ga: 2 all_gpus: 8 checkpoints: 2 0 2 checkpoint_initiates: 1 3"
@@ -35,7 +46,7 @@ def test_a_pipeline_whose_layers_are_computed_again(tmp_path: Path) -> None:
     ("old", "new", "says"),
     [
         ("HYBRID_TRANSFORMER_FWD_IN_BCKWD", "DLRM", "line 1: expected HYBRID_TRANSFORMER or HYBRID_TRANSFORMER_FWD"),
-        ("all_gpus: 8", "", "line 1: expected 'all_gpus: N'"),
+        ("all_gpus: 8", "", "line 1: expected 'all_gpus: N', or that traffic says 'ranks'"),
         ("all_gpus: 8", "all_gpus: -8", "line 1: expected all_gpus:, a whole number of 2 to 65,535"),
         ("all_gpus: 8", "all_gpus: 6", "line 1: expected all_gpus: a multiple of 2 x 2"),
         ("pp: 1", "pp: 4", "line 1: expected all_gpus: a multiple of 2 x 2 x 4, the ranks of tensor, expert and pipe"),
