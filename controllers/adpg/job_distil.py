@@ -2,50 +2,32 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
-from testbed.sdk.packages import versions
+from testbed.sdk.jobs import Job, JobContext, Result
 
-from ..learned.files import write_json
+from ..learned.distilling import counted, write
 from .distillation import CLOSED_LOOPS, Attempt, Settings, aim_of, distil
 from .evaluate import ramp, settled
 from .job_train import NETWORK, finite, table
 from .network import Network
 
 POLICIES = Path(__file__).with_name("policies")
-TREES, LOG = "trees.json", "distilled.json"
 
 
 def run(settings: Settings, context: JobContext) -> Result:
     """Distil, measure in closed loops, write."""
     file = Path(settings.network).expanduser() if settings.network else POLICIES / NETWORK
     network = Network.load(file)
-    done = 0
-
-    def tell(one: Attempt) -> None:
-        nonlocal done
-        done += 1
-        context.report(JobProgress(done, settings.attempts, _verdict(one)))
-
-    context.report(JobProgress(0, settings.attempts, f"{settings.trees} trees of depth {settings.depth} from {file}"))
-    attempts = distil(network, settings, tell)
+    attempts = distil(network, settings, counted(context, settings, file, _verdict))
     chosen = min(attempts, key=lambda one: (bool(one.failure), one.worst))
     aim = aim_of(network)
     measured = {"network": [settled(network, flows, aim) for flows in CLOSED_LOOPS], "trees": chosen.figures}
     ramps = {"network": ramp(network, aim), "trees": chosen.ramp}
     log = {
-        "command": context.command,
-        "settings": settings.model_dump(mode="json"),
-        "versions": versions("numpy", "catboost"),
-        "network": {
-            "file": str(file),
-            "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
-            "training": network.training,
-        },
+        "network": {"file": str(file), "training": network.training},
         "seed": chosen.seed,
         "learning_rate": chosen.learning_rate,
         "accepted": not chosen.failure,
@@ -54,8 +36,7 @@ def run(settings: Settings, context: JobContext) -> Result:
         "ramp_rtts": {name: finite(value) for name, value in ramps.items()},
         "attempts": [_attempt(one) for one in attempts],
     }
-    chosen.trees.save(context.out / TREES)
-    write_json(context.out / LOG, log)
+    log = write(context, settings, chosen.trees, file, log)
     lines = [*(_verdict(one) for one in attempts), _rmse(chosen), *table(measured, ramps)]
     return Result(lines, log, f"no tree of {len(attempts)} was accepted" if chosen.failure else "")
 

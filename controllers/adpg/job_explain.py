@@ -16,12 +16,13 @@ from testbed.base.strange import file_name
 from testbed.errors import BadInput
 from testbed.sdk.jobs import Job, JobConfig, JobContext, Result
 
+from ..learned.distilling import TREES
 from . import explain_pictures as pictures
 from .distillation import visited
 from .explain import NAMES, Answer, Importance, changing, constant, driven, explained, reached
 from .explain_page import page
 from .explain_run import Decisions, decisions_of
-from .job_distil import POLICIES, TREES
+from .job_distil import POLICIES
 from .job_train import NETWORK
 from .network import Network
 from .tree import Trees

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "../compiled/decide.h"
-#include "../dataplane/wire.h"
+#include "../dataplane/maps.h"
 #include "credits.h"
 #include "decisions.h"
 #include "heap.h"

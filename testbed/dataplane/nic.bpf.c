@@ -9,8 +9,9 @@
  *
  * Compiled with BOLT it takes the SRCs of switches as well (bolt.bpf.h).
  */
-#include "flows.bpf.h"
+#include "nic.bpf.h"
 #include "draws.bpf.h"
+#include "feedback.bpf.h"
 #include "pause.bpf.h"
 #if POOL
 #include "pool.bpf.h"
@@ -18,6 +19,9 @@
 #include "receive.bpf.h"
 #if CLASSES
 #include "departures.bpf.h"
+#endif
+#if MANY_PATHS
+#include "flowlets.bpf.h"
 #endif
 
 struct {
@@ -28,65 +32,11 @@ struct {
 	__type(value, struct flow_rx);
 } flows_rx SEC(".maps");
 
-struct ring {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);
-};
-
-/* Of the agents: one per agent and delay of its delay line. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__array(values, struct ring);
-} rings SEC(".maps");
-
-const volatile struct nic_settings settings = {};
-
 /* On a host's real interface everything else passes here as well. */
 static __always_inline int read_own(struct __sk_buff *skb, struct roce *packet)
 {
 	return read_roce(skb, packet, settings.port) && packet->pkey == settings.pkey;
 }
-
-#if MANY_PATHS
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct flowlet);
-} flowlets SEC(".maps");
-
-/*
- * What the switches will hash: the entropy that the sender has chosen, or a number that is new for every packet (random
- * packet spraying: Dixit et al., INFOCOM 2013) or flowlet (LetFlow: Vanini et al., NSDI 2017). The hash goes with the packet
- * as its skb's, which Linux takes for ECMP where there is one; port_ingress makes another of it at each switch. A hash of 0
- * is none. Answers are sprayed as well: they are a fiftieth of the bytes, but hashed by their flow some links would carry
- * those of five flows where others carry none's, and what is sprayed over all links is held up by the fullest.
- */
-static __always_inline void choose_path(struct __sk_buff *skb, const struct roce *packet, __u32 id, __be32 psn, __u64 now)
-{
-	__u32 number = bpf_ntohl(psn);
-
-	if (settings.routing == BY_SENDER) {
-		__be16 port = bpf_htons(FIRST_PORT | (bpf_ntohl(packet->imm) & (ENTROPIES - 1)));
-
-		bpf_skb_store_bytes(skb, __builtin_offsetof(struct roce, src_port), &port, sizeof(port),
-				    BPF_F_INVALIDATE_HASH);
-	} else if (settings.routing == SPRAYED) {
-		bpf_set_hash(skb, draw(settings.seed, id, number) | 1);
-	} else if (settings.routing == BY_FLOWLET) {
-		struct flowlet *flow = bpf_map_lookup_elem(&flowlets, &id);
-
-		if (!flow)
-			return;
-		if (now - flow->last_ns > settings.flowlet_gap_ns)
-			flow->hash = draw(settings.seed, id, number) | 1;
-		flow->last_ns = now;
-		bpf_set_hash(skb, flow->hash);
-	}
-}
-#endif
 
 #define SENT (MANY_PATHS ? TC_ACT_UNSPEC : TC_ACT_OK) /* the former goes on to the next program: adaptive.bpf.h */
 
@@ -196,31 +146,6 @@ static __always_inline void reply(struct __sk_buff *skb, struct roce *packet, __
 	bpf_skb_store_bytes(skb, 0, packet, sizeof(*packet), BPF_F_INVALIDATE_HASH); /* other addresses, other path */
 }
 
-/* For whoever grants credits: a data packet has arrived. Not inline: others do without it. */
-static __attribute__((noinline)) void tell_arrival(const struct roce *packet, __u32 frame, __u32 number, __u32 flags)
-{
-	__u32 asked = bpf_ntohl(packet->imm) >> ENTROPY_BITS;
-	struct record *record;
-	void *ring = bpf_map_lookup_elem(&rings, &number);
-
-	if (!ring)
-		return;
-	record = bpf_ringbuf_reserve(ring, sizeof(*record), 0);
-	if (!record)
-		return;
-	record->rx_ns = bpf_ktime_get_ns();
-	record->tx_ns = bpf_be64_to_cpu(packet->shim.tx_ns);
-	record->flow = flow_of(packet);
-	record->psn = record->flow < settings.numbered ? bpf_ntohs(packet->shim.frame) : bpf_ntohl(packet->psn) & 0xffffff;
-	record->frame = frame;
-	record->payload = asked;
-	record->ttl = asked >> 16;
-	record->opcode = packet->opcode;
-	record->flags = flags;
-	record->hops = 0;
-	bpf_ringbuf_submit(record, settings.ring_flags);
-}
-
 /* Of a packet only its headers have come: its sender hears of that at once. Not inline: others do without it. */
 static __attribute__((noinline)) int on_trimmed(struct __sk_buff *skb, struct roce *packet, __u32 id)
 {
@@ -301,85 +226,6 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 	packet->shim = (struct shim){};
 	reply(skb, packet, BTH_CNP, sizeof(*packet));
 	return bpf_redirect(skb->ifindex, 0);
-}
-
-static __always_inline void read_hops(struct __sk_buff *skb, struct record *record)
-{
-	struct int_header header;
-	struct int_hop hop;
-
-	if (bpf_skb_load_bytes(skb, INT_OFFSET, &header, sizeof(header)))
-		return;
-	/* The length says how many hops were reserved, the header how many of them are left. */
-	__u32 reserved = ((__u32)header.length * 4 - (sizeof(header) - 4)) / sizeof(hop);
-	__u32 used = reserved - (bpf_ntohl(header.version) & 0xff);
-
-	for (__u32 i = 0; i < MAX_HOPS; i++) {
-		if (i >= used || bpf_skb_load_bytes(skb, HOPS_OFFSET + i * sizeof(hop), &hop, sizeof(hop)))
-			break;
-		record->hop[i].ts_ns = bpf_be64_to_cpu(hop.ts_ns);
-		record->hop[i].tx_bytes = bpf_be64_to_cpu(hop.tx_bytes);
-		record->hop[i].node = bpf_ntohl(hop.node);
-		record->hop[i].queue = bpf_ntohl(hop.queue);
-		record->hop[i].rate = bpf_ntohl(hop.rate);
-		record->hops = i + 1;
-	}
-}
-
-static __always_inline int on_feedback(struct __sk_buff *skb, struct roce *packet)
-{
-	__u32 id = flow_of(packet), number;
-	struct flow_tx *flow = bpf_map_lookup_elem(&flows_tx, &id);
-	struct record *record;
-	void *ring;
-
-	if (!flow)
-		return TC_ACT_OK;
-	if (packet->opcode == BTH_ACK)
-		__sync_fetch_and_add(&flow->acks, 1);
-#ifdef BOLT
-	else if (packet->opcode == BTH_SRC)
-		__sync_fetch_and_add(&flow->notices, 1);
-#endif
-	else if (packet->opcode == BTH_CREDIT)
-		__sync_fetch_and_add(&flow->notices, 1);
-	else
-		__sync_fetch_and_add(&flow->cnps, 1);
-	if (packet->shim.flags & SHIM_CE)
-		__sync_fetch_and_add(&flow->ce_echoes, id < settings.numbered ? bpf_ntohs(packet->shim.frame) : 1);
-
-	number = flow->ring;
-#ifdef BOLT
-	if (packet->opcode == BTH_SRC)
-		number = flow->notice_ring;
-#endif
-	if (packet->opcode == BTH_CREDIT)
-		number = flow->notice_ring;
-	ring = bpf_map_lookup_elem(&rings, &number);
-	if (!ring)
-		return TC_ACT_SHOT;
-	record = bpf_ringbuf_reserve(ring, sizeof(*record), 0);
-	if (!record) {
-		__sync_fetch_and_add(&flow->ring_full, 1);
-		return TC_ACT_SHOT;
-	}
-	record->rx_ns = bpf_ktime_get_ns();
-	record->tx_ns = bpf_be64_to_cpu(packet->shim.tx_ns);
-	record->flow = id;
-	record->psn = bpf_ntohl(packet->psn) & 0xffffff;
-	record->frame = bpf_ntohs(packet->shim.frame);
-	record->payload = bpf_ntohs(packet->shim.payload);
-	record->opcode = packet->opcode;
-	number = bpf_ntohl(packet->imm) >> 24;
-	if (packet->opcode == BTH_ACK && (number == AETH_NAK || number == AETH_TRIMMED))
-		record->opcode = number;
-	record->flags = packet->shim.flags;
-	record->ttl = packet->shim.ttl;
-	record->hops = 0;
-	if (packet->shim.flags & SHIM_INT)
-		read_hops(skb, record);
-	bpf_ringbuf_submit(record, settings.ring_flags);
-	return TC_ACT_SHOT; /* consumed */
 }
 
 /* What somebody else has sent. */

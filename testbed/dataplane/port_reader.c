@@ -2,7 +2,7 @@
 /* The programs may write meanwhile: what belongs together is read at once, and each of it once. */
 #include "port_reader.h"
 
-#include "wire.h"
+#include "maps.h"
 
 #define ONCE(x) (*(const volatile __typeof__(x) *)&(x))
 

@@ -14,7 +14,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "ip.bpf.h"
-#include "wire.h"
+#include "maps.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -1,4 +1,4 @@
-"""wire.h for Python: packet layout as bytes, records and counters as numpy types.
+"""wire.h and maps.h for Python: packet layout as bytes, records and counters as numpy types.
 
 `frame` builds the bytes that a sender's socket carries (from BTH on; the kernel adds UDP, IP and Ethernet).
 """

@@ -26,7 +26,8 @@ from testbed.experiment.topology import dscp, framing
 from testbed.experiment.topology.framing import Framing
 from tests.support.packets import CE, FRAMING, INT_AT, REDIRECT, Bench, data
 
-HEADER = build.SOURCE / "wire.h"
+HEADER = build.SOURCE / "maps.h"  # which includes wire.h
+STRUCTS = HEADER.read_text() + (build.SOURCE / "wire.h").read_text()
 STATE = agent_build.SOURCE / "datapath.h"
 RED_SOURCE = build.SOURCE / "red.bpf.h"
 
@@ -159,7 +160,7 @@ def test_records_are_those_of_wire_h(tmp_path: Path) -> None:
         assert dtype.fields is not None
         ours = [number for field in dtype.names for number in (dtype.fields[field][1], dtype.fields[field][0].itemsize)]
         assert (size, places) == (dtype.itemsize, ours), name
-        assert fields_of(definition(name, HEADER.read_text())) == list(dtype.names)
+        assert fields_of(definition(name, STRUCTS)) == list(dtype.names)
 
 
 def test_packed_structures_are_those_of_c(tmp_path: Path) -> None:
@@ -171,7 +172,7 @@ def test_packed_structures_are_those_of_c(tmp_path: Path) -> None:
         expressions = [f"sizeof(struct {name})", *(f"offsetof(struct {name}, {field})" for field in names.split())]
         size, *places = ask_compiler(tmp_path, f'#include "{HEADER}"\n{own}', expressions)
         assert (size, places) == (layout.size, offsets(layout)), name
-        source = HEADER.read_text() if f"struct {name} {{" in HEADER.read_text() else programs
+        source = STRUCTS if f"struct {name} {{" in STRUCTS else programs
         assert fields_of(definition(name, source)) == names.split()
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
+
+from tests.support.outside import run
 
 CONTROLLER = """
 from testbed.controller import RateController
@@ -71,6 +73,17 @@ def plugin(folder: Path, template: str, **parts: str) -> tuple[Path, str]:
     file = folder / "mine.py"
     file.write_text(template.format(**{**dict.fromkeys(names, "pass"), **parts}))
     return file, file.read_text()
+
+
+def failed(
+    folder: Path, command: Sequence[str], template: str, parts: Mapping[str, str], marker: str
+) -> tuple[CompletedProcess[str], str]:
+    """A run under a plugin whose line with ``marker`` fails, and how its message must begin to name that line."""
+    file, source = plugin(folder, template, **parts)
+    kind = "tuner" if template is TUNER else "controller"
+    done = run(folder, *command, f"--{kind}", str(file))
+    assert done.returncode == 1, done.stderr
+    return done, f"{kind} 'mine' ({file}, line {line_of(source, marker)}): "
 
 
 def line_of(source: str, text: str) -> int:

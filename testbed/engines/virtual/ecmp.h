@@ -7,7 +7,7 @@
 #ifndef TESTBED_ECMP_H
 #define TESTBED_ECMP_H
 
-#include "../../dataplane/wire.h"
+#include "../../dataplane/maps.h"
 
 #define ROTATE(x, by) ((x) << (by) | (x) >> (64 - (by)))
 #define ROUND(v)                                                                                                       \

@@ -5,7 +5,7 @@
 #ifndef TESTBED_TABLE_H
 #define TESTBED_TABLE_H
 
-#include "../../dataplane/wire.h"
+#include "../../dataplane/maps.h"
 
 /* Mirrored in structs.py. */
 struct table {

@@ -17,7 +17,7 @@ from tests.support.failing import (
     GOOD_THRESHOLDS,
     TUNER,
     assert_blamed,
-    line_of,
+    failed,
     plugin,
 )
 from tests.support.outside import LONG, SHORT, TESTBED, run, summary_in
@@ -38,11 +38,7 @@ pytestmark = [pytest.mark.root, pytest.mark.parallel]
 def test_plugin_that_fails_ends_the_run_and_keeps_the_data(
     tmp_path: Path, template: str, parts: dict[str, str], marker: str, says: str
 ) -> None:
-    file, source = plugin(tmp_path, template, **parts)
-    kind = "tuner" if template is TUNER else "controller"
-    done = run(tmp_path, *LONG, f"--{kind}", str(file))
-    assert done.returncode == 1, done.stderr
-    blame = f"{kind} 'mine' ({file}, line {line_of(source, marker)}): "
+    done, blame = failed(tmp_path, LONG, template, parts, marker)
     assert_blamed(done, summary_in(tmp_path), blame, says, 10e-3)
 
 

@@ -32,7 +32,7 @@ FIRST_PORT, PORTS = 0xC000, 300
 UDP = 17
 WRAPPER = f"""
 #include <string.h>
-#include "{DATAPLANE}/wire.h"
+#include "{DATAPLANE}/maps.h"
 #include "{SOURCE}/ecmp.h"
 int64_t choice(uint32_t src, uint32_t dst, uint16_t sport, uint16_t dport, uint64_t seed, int64_t hops)
 {{

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.failing import CONTROLLER, FLOW_CONTROLLER, GOOD_THRESHOLDS, TUNER, assert_blamed, line_of, plugin
+from tests.support.failing import (
+    CONTROLLER,
+    FLOW_CONTROLLER,
+    GOOD_THRESHOLDS,
+    TUNER,
+    assert_blamed,
+    failed,
+    line_of,
+    plugin,
+)
 from tests.support.outside import run, summary_in
 from tests.support.runs import UNDRAWN, VIRTUAL
 
@@ -31,11 +40,7 @@ SHORT = ("run", "incast-2", "--duration", "400 us", *VIRTUAL, *UNDRAWN)
 def test_plugin_that_fails_ends_the_run_and_keeps_the_data(
     tmp_path: Path, template: str, parts: dict[str, str], marker: str, says: str
 ) -> None:
-    file, source = plugin(tmp_path, template, **parts)
-    kind = "tuner" if template is TUNER else "controller"
-    done = run(tmp_path, *SHORT, f"--{kind}", str(file))
-    assert done.returncode == 1, done.stderr
-    blame = f"{kind} 'mine' ({file}, line {line_of(source, marker)}): "
+    done, blame = failed(tmp_path, SHORT, template, parts, marker)
     assert_blamed(done, summary_in(tmp_path), blame, says, 400e-6)
 
 
@@ -51,12 +56,9 @@ def test_plugin_that_fails_ends_the_run_and_keeps_the_data(
 def test_plugin_that_fails_before_the_first_packet_leaves_no_results(
     tmp_path: Path, template: str, parts: dict[str, str], marker: str, says: str
 ) -> None:
-    file, source = plugin(tmp_path, template, **parts)
-    kind = "tuner" if template is TUNER else "controller"
-    done = run(tmp_path, *SHORT, f"--{kind}", str(file))
-    assert done.returncode == 1, done.stderr
+    done, blame = failed(tmp_path, SHORT, template, parts, marker)
     message = done.stderr.splitlines()[-1]
-    assert message.startswith(f"testbed: {kind} 'mine' ({file}, line {line_of(source, marker)}): ")
+    assert message.startswith(f"testbed: {blame}")
     assert says in message
     assert not (tmp_path / "out").exists()
 
