@@ -28,6 +28,7 @@ from bench import (
     items,
     live,
     monitor,
+    queues,
     rank,
     reproduce,
     score,
@@ -55,6 +56,7 @@ ITEMS: dict[str, Part] = {
     "adpg": adpg.of_adpg,
     "gym": gym.of_gym,
     "virtual": virtual.of_virtual,
+    "queues": queues.of_queues,
     "first": first.of_first,
     "workers": workers.of_workers,
     "score": score.of_score,
@@ -67,7 +69,7 @@ COMPARED: dict[str, Callable[[tuple[command.Tree, ...]], Iterator[Row]]] = {  # 
     "disturbed": disturbed.of_disturbed,
 }
 NAMES = (*COMPARED, *ITEMS, "rank")
-ROOTLESS = {"gym", "virtual", "first", "workers", "score", "reproduce"}
+ROOTLESS = {"gym", "virtual", "queues", "first", "workers", "score", "reproduce"}
 LONG = {"disturbed", "rank", "reproduce"}  # only if named
 BUSY = 0.5  # load average above which figures should not be trusted
 

@@ -11,7 +11,7 @@ description:
   - A setting that was written and reads back as something else (registers ignore values out of range) is a failure
     that names it.
   - In check mode nothing is written. Backends are C(dcqcn) (C(ecn) or C(cc_params), whichever the driver has), C(qos)
-    (C(mlnx_qos) or C(dcb)), C(rdma_cm), C(traffic_class), C(ppcc), C(mlxconfig), C(ecnconfig), C(nvue),
+    (C(mlnx_qos) or C(dcb)), C(rdma_cm), C(traffic_class), C(ppcc), C(mlxconfig), C(ecnconfig), C(config_db), C(nvue),
     C(testbed).
 options:
   target: {description: The port by its three names., type: dict, required: true}

@@ -36,6 +36,7 @@ def export(  # noqa: PLR0917 - one parameter per option
         ),
     ] = "",
     settings: Options = None,
+    ports: Annotated[str, typer.Option(metavar="NAME,NAME", help="Of 'switch': its ports, as it names them.")] = "",
     preset: Preset = None,
     out: Out = None,
     dry_run: DryRun = False,
@@ -49,9 +50,11 @@ def export(  # noqa: PLR0917 - one parameter per option
     """
     if name == SWITCH:
         if preset or out or dry_run:
-            raise BadInput("export switch: takes --to and --set alone, and prints; redirect it: > config_db.json")
-        _switch(experiment, to, settings)
+            raise BadInput("export switch: takes --to, --set and --ports, and prints; redirect it: > config_db.json")
+        _switch(experiment, to, settings, ports)
         return
+    if ports:
+        raise BadInput(f"--ports {ports}: is for 'export switch'")
     if name == RESULTS:
         if preset or settings or dry_run:
             raise BadInput("export results: takes --to and --out alone")
@@ -74,10 +77,10 @@ def export(  # noqa: PLR0917 - one parameter per option
     run_job("export", name, settings, {"to": to}, preset, out, dry_run, format)
 
 
-def _switch(experiment: str, to: str, settings: list[str] | None) -> None:
+def _switch(experiment: str, to: str, settings: list[str] | None, ports: str) -> None:
     from testbed.cli.shared import print_json
     from testbed.experiment.preflight import first_red
-    from testbed.experiment.topology.sonic.written import written
+    from testbed.experiment.topology.sonic.written import numbered_ports, written
     from testbed.runs.overrides import resolve, tell
 
     if not experiment:
@@ -87,7 +90,8 @@ def _switch(experiment: str, to: str, settings: list[str] | None) -> None:
     resolved = resolve(experiment, {}, {"engine": "virtual"}, settings)
     tell(resolved, set())
     rack = resolved.experiment.rack
-    print_json(written(rack.switch, rack.link, _ports(resolved), first_red(resolved)))
+    names = [one.strip() for one in ports.split(",") if one.strip()] or numbered_ports(_ports(resolved))
+    print_json(written(rack.switch, rack.link, names, first_red(resolved)))
 
 
 def _results(run: str, to: str, out: Path | None) -> None:

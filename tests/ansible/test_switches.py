@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
+from tests.support.commands import command
 from tests.support.rollout import experiment, play, recorded
 from tests.support.switch_traffic import PACKETS, arrivals
 
@@ -46,6 +48,40 @@ def test_sonic_there_and_back() -> None:
         )
         assert switch.state()["wred"] == before
         assert recorded(lab)[0] == ("r2", "incast-8", "failed")
+
+
+def test_tables_of_sonic_there_and_back(tmp_path: Path) -> None:
+    """What `testbed export switch` prints: applied, read back, undone; and refused where it is for another switch."""
+    file = tmp_path / "config_db.json"
+    asked = ("export", "switch", "sonic-switch", "--to", "sonic", "--set", "rack.switch.queues.3.weight=40")
+    exported = json.loads(command(*asked, "--ports", "Ethernet0,Ethernet4").stdout)
+    exported["PORT"] = {port: {"speed": "100000"} for port in exported["PORT"]}
+    file.write_text(json.dumps(exported))
+    with Lab(cards=["cx7"], switches=["sonic"]) as lab:
+        (switch,) = lab.switches
+        before = switch.state()
+        wanted = experiment(switch_tables=str(file))
+        assert play(lab, "switches.yml", "--check", rollout="", **wanted).changed() > 0
+        assert play(lab, "switches.yml", **wanted).changed() > 0
+        tables = switch.state()["config_db"]
+        weighted = exported["QUEUE"]["Ethernet0|3"]
+        assert {name: tables["QUEUE"][name] for name in ("Ethernet0|3", "Ethernet4|3")} == dict.fromkeys(
+            ("Ethernet0|3", "Ethernet4|3"), weighted
+        )
+        assert tables["SCHEDULER"][weighted["scheduler"]]["weight"] == "40"
+        assert tables["QUEUE"]["Ethernet8|3"] == before["config_db"]["QUEUE"]["Ethernet8|3"]  # not named: as it was
+        assert (recorded(lab), enabled(switch)) == ([("r1", "incast-8", "promoted")], True)
+        assert play(lab, "rollback.yml", **UNDO).changed() == 1
+        assert {name: switch.state()[name] for name in ("config_db", "wred")} == {
+            name: before[name] for name in ("config_db", "wred")
+        }
+
+        exported["PORT"]["Ethernet0"]["speed"] = "400000"
+        file.write_text(json.dumps(exported))
+        play(lab, "switches.yml", rollout="r2", **wanted).refused(
+            "PORT|Ethernet0/speed is 100000 on this switch, and the tables are for 400000"
+        )
+        assert switch.state()["config_db"] == before["config_db"]
 
 
 def enabled(switch: Host) -> bool:

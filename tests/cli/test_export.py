@@ -16,7 +16,8 @@ from tests.support.commands import command
         (["switch", "--to", "sonic"], "export switch: which experiment?"),
         (["switch", "incast-8", "--to", "sonik"], "--to sonik: not known; did you mean 'sonic'?"),
         (["switch", "incast-8", "--to", "sonic"], "rack.switch: has one plain queue per port"),
-        (["switch", "incast-8", "--to", "sonic", "--dry-run"], "takes --to and --set alone"),
+        (["switch", "incast-8", "--to", "sonic", "--dry-run"], "takes --to, --set and --ports,"),
+        (["dcqcn", "--to", "c", "--ports", "Ethernet0"], "--ports Ethernet0: is for 'export switch'"),
         (["swift", "incast-8", "--to", "c"], "export swift incast-8: one name is expected"),
         (["results", "--to", "fct"], "export results: which run?"),
         (["results", "nowhere", "--to", "fct"], "nowhere"),
@@ -47,11 +48,12 @@ def test_the_switch_of_an_experiment_and_back(tmp_path: Path) -> None:
         "      data: {dscp: 26, queue: 3}\n      rest: {dscp: [0-25, 27-63], queue: 5}\n"
         "    queues: {5: {schedule: strict, red: 'off'}}\n"
     )
-    tables = json.loads(command("export", "switch", str(file), "--to", "sonic").stdout)
+    asked = ["export", "switch", str(file), "--to", "sonic", "--ports", "Ethernet8,Ethernet16"]
+    tables = json.loads(command(*asked).stdout)
     assert tables["DSCP_TO_TC_MAP"]["AZURE"]["26"] == "3"
     assert tables["SCHEDULER"]["scheduler.strict"] == {"type": "STRICT"}
     assert tables["WRED_PROFILE"]["WRED_Q3"]["green_max_threshold"] == "1600000"  # the tuner's first
-    assert [*tables["PORT"]] == ["Ethernet0", "Ethernet4", "Ethernet8"]
+    assert [*tables["PORT"]] == ["Ethernet8", "Ethernet16"]
     (tmp_path / "config_db.json").write_text(json.dumps(tables))
     again = ["show", "incast-2", "--engine", "virtual", "--set", f"rack.switch.config={tmp_path}/config_db.json"]
     shown = command(*again, "--format", "json")
@@ -60,6 +62,6 @@ def test_the_switch_of_an_experiment_and_back(tmp_path: Path) -> None:
     assert switch["config"] is None
     assert shown.stderr == (
         f"{tmp_path}/config_db.json: took DSCP_TO_TC_MAP, TC_TO_QUEUE_MAP, TC_TO_PRIORITY_GROUP_MAP, "
-        "MAP_PFC_PRIORITY_TO_QUEUE, SCHEDULER, WRED_PROFILE, QUEUE, PORT_QOS_MAP, PORT, CABLE_LENGTH of 3 ports, "
+        "MAP_PFC_PRIORITY_TO_QUEUE, SCHEDULER, WRED_PROFILE, QUEUE, PORT_QOS_MAP, PORT, CABLE_LENGTH of 2 ports, "
         "which are alike\n"
     )

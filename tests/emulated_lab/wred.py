@@ -1,10 +1,11 @@
-"""A switch's WRED profiles, and which queues use them."""
+"""A switch's WRED profiles, and SONiC's other tables."""
 
 from __future__ import annotations
 
 from typing import Any
 
 PROFILE = "AZURE_LOSSLESS"
+PORTS = {"Ethernet0": "1,2,3,4", "Ethernet4": "5,6,7,8", "Ethernet8": "9,10,11,12"}
 
 
 def new() -> dict[str, Any]:
@@ -18,6 +19,16 @@ def new() -> dict[str, Any]:
                 "green_max_threshold": "2097152",
                 "green_drop_probability": "5",
             }
+        },
+        "config_db": {
+            "PORT": {port: {"speed": "100000", "lanes": lanes} for port, lanes in PORTS.items()},
+            "SCHEDULER": {"scheduler.0": {"type": "DWRR", "weight": "14"}},
+            "QUEUE": {
+                f"{port}|{queue}": {"scheduler": "scheduler.0", "wred_profile": PROFILE}
+                for port in PORTS
+                for queue in (3, 4)
+            },
+            "PORT_QOS_MAP": {port: {"pfc_enable": "3,4"} for port in PORTS},
         },
         "orchagent": True,
         "nvue": {"applied": {}, "staged": {}},

@@ -11,6 +11,7 @@ from itertools import groupby
 
 from .backend import Backend, Change, Setting
 from .cc_params import CcParams
+from .config_db import ConfigDb
 from .dcb import Dcb
 from .ecn import Ecn
 from .ecnconfig import EcnConfig
@@ -26,7 +27,7 @@ from .traffic_class import TrafficClass
 
 # In the order of writing: priorities and their maps before what is sent on them.
 BACKENDS: tuple[type[Backend], ...] = (
-    MlnxQos, Dcb, RdmaCm, TrafficClass, Ecn, CcParams, Ppcc, EcnConfig, Nvue,
+    MlnxQos, Dcb, RdmaCm, TrafficClass, Ecn, CcParams, Ppcc, EcnConfig, ConfigDb, Nvue,
     TestbedSwitch, MlxConfig,
 )  # fmt: skip
 INSTEAD = {"dcb": "mlnx_qos"}  # two tools for the same table: the first that is there speaks for both

@@ -19,7 +19,11 @@ OFED = {  # what comes with NVIDIA's packages: mlnx-tools, MFT, DOCA
     "mlnx_qos": "mlnx_qos", "cma_roce_tos": "cma_roce_tos", "mlxconfig": "mlxconfig", "mlxreg": "mlxreg",
     "doca_pcc": "doca_pcc",
 }  # fmt: skip
-SWITCHES = {"sonic": {"ecnconfig": "ecnconfig"}, "nvue": {"nv": "nv"}, "testbed": {}}  # the last one is real
+SWITCHES = {
+    "sonic": {"ecnconfig": "ecnconfig", "sonic-cfggen": "sonic_cfggen", "config": "sonic_config"},
+    "nvue": {"nv": "nv"},
+    "testbed": {},  # is real
+}
 SYSTEM = {"systemctl": "systemctl", "systemd-run": "systemd_run", "journalctl": "journalctl"}
 # Nothing may ever reset or switch off a machine of a lab by itself: that somebody tried is in calls.jsonl.
 FORBIDDEN = dict.fromkeys(

@@ -21,15 +21,21 @@ LARGEST_WEIGHT = 100
 MOST_CLASSES = 16
 
 
-def written(switch: Switch, link: LinkSettings, ports: int, thresholds: Mapping[int, OwnRed]) -> dict[str, Table]:
-    """For a switch with so many ports; ``thresholds``: of queues whose RED a tuner sets.
+def numbered_ports(count: int) -> list[str]:
+    """As a switch names them whose ports have four lanes each."""
+    return [f"Ethernet{LANES * number}" for number in range(count)]
+
+
+def written(
+    switch: Switch, link: LinkSettings, names: Sequence[str], thresholds: Mapping[int, OwnRed]
+) -> dict[str, Table]:
+    """For a switch with ports of these names; ``thresholds``: of queues whose RED a tuner sets.
 
     Raises BadInput for what SONiC cannot say.
     """
     classes = switch.tables
     if classes is None:
         raise BadInput("rack.switch: has one plain queue per port; name rack.switch.classes, or a config to begin with")
-    names = [f"Ethernet{LANES * number}" for number in range(ports)]
     queues = {number: _with_red(queue, thresholds.get(number)) for number, queue in classes.queues.items()}
     found = {
         **_maps(classes), **_schedulers(queues), **_wred(queues),

@@ -16,8 +16,9 @@ from testbed.experiment.topology.links import LinkSettings
 from testbed.experiment.topology.queues import OwnRed
 from testbed.experiment.topology.sonic import config, entries
 from testbed.experiment.topology.sonic.taken import Taken, taken
-from testbed.experiment.topology.sonic.written import numbered, written
+from testbed.experiment.topology.sonic.written import numbered, numbered_ports, written
 
+PORT = ["Ethernet0"]
 RED = OwnRed.model_validate({"kmin": "100 kB", "kmax": "400 kB", "pmax": "20 %"})
 bytes_ = st.integers(0, 1 << 40).map(lambda size: f"{size} B")
 alphas = st.integers(-8, 7).map(lambda exponent: 2.0**exponent)
@@ -103,7 +104,7 @@ def behaviour(switch: Switch) -> Any:
 
 @given(switches())
 def test_it_is_the_same_switch(switch: Switch) -> None:
-    found = read_again(written(switch, LinkSettings(), 3, dict.fromkeys(range(8), RED)))
+    found = read_again(written(switch, LinkSettings(), numbered_ports(3), dict.fromkeys(range(8), RED)))
     assert behaviour(Switch.model_validate(found.switch)) == behaviour(switch)
     assert not [line for line in found.told if "not understood" in line]
 
@@ -111,7 +112,7 @@ def test_it_is_the_same_switch(switch: Switch) -> None:
 @given(st.integers(1, 10**6), st.integers(1, 400))
 def test_the_link_is_the_same(megabits: int, metres: int) -> None:
     link = LinkSettings.model_validate({"rate": f"{megabits} Mbit/s", "delay": f"{5 * metres} ns"})
-    found = LinkSettings.model_validate(read_again(written(plain(), link, 1, {})).link)
+    found = LinkSettings.model_validate(read_again(written(plain(), link, PORT, {})).link)
     assert (found.rate, found.delay) == (link.rate, pytest.approx(link.delay, rel=1e-12))
 
 
@@ -120,13 +121,15 @@ def plain(**keys: Any) -> Switch:
 
 
 def test_a_queue_whose_tuner_decides_has_its_first_thresholds() -> None:
-    profile = written(plain(), LinkSettings(), 1, {3: RED})["WRED_PROFILE"]["WRED_Q3"]
+    profile = written(plain(), LinkSettings(), PORT, {3: RED})["WRED_PROFILE"]["WRED_Q3"]
     assert (profile["green_min_threshold"], profile["green_drop_probability"]) == ("100000", "20")
-    assert "WRED_PROFILE" not in written(plain(), LinkSettings(), 1, {})
+    assert "WRED_PROFILE" not in written(plain(), LinkSettings(), PORT, {})
 
 
 def test_every_port_has_it_under_the_name_that_sonic_gives() -> None:
-    found = written(plain(), LinkSettings.model_validate({"rate": "400 Gbit/s", "delay": "200 ns"}), 2, {})
+    found = written(
+        plain(), LinkSettings.model_validate({"rate": "400 Gbit/s", "delay": "200 ns"}), ["Ethernet0", "Ethernet4"], {}
+    )
     assert found["PORT"] == {"Ethernet0": {"speed": "400000"}, "Ethernet4": {"speed": "400000"}}
     assert [*found["QUEUE"]] == ["Ethernet0|3", "Ethernet4|3"]
     assert found["CABLE_LENGTH"] == {"AZURE": {"Ethernet0": "40m", "Ethernet4": "40m"}}
@@ -151,7 +154,7 @@ def test_every_port_has_it_under_the_name_that_sonic_gives() -> None:
 )
 def test_what_sonic_cannot_say_is_refused(keys: dict[str, Any], problem: str) -> None:
     with pytest.raises(BadInput) as raised:
-        written(plain(**keys), LinkSettings(), 1, {})
+        written(plain(**keys), LinkSettings(), PORT, {})
     assert problem in str(raised.value)
 
 
@@ -159,7 +162,7 @@ TRIMMED: dict[str, Any] = {"trim": {"size": "256 B", "dscp": 9, "queue": 6}, "po
 
 
 def test_trimming_is_the_same() -> None:
-    tables = written(plain(**TRIMMED), LinkSettings(), 1, {})
+    tables = written(plain(**TRIMMED), LinkSettings(), PORT, {})
     assert tables["SWITCH_TRIMMING"] == {"GLOBAL": {"size": "256", "dscp_value": "9", "queue_index": "6"}}
     assert tables["BUFFER_PROFILE"]["queue3"]["packet_discard_action"] == "trim"
     found = read_again(tables)
@@ -177,7 +180,7 @@ def test_trimming_is_the_same() -> None:
     ],
 )
 def test_trimming_that_is_not_there_is_told(change: dict[str, str], told: str) -> None:
-    tables = written(plain(**TRIMMED), LinkSettings(), 1, {})
+    tables = written(plain(**TRIMMED), LinkSettings(), PORT, {})
     tables["SWITCH_TRIMMING"]["GLOBAL"] |= change
     found = read_again(tables)
     assert "trim" not in found.switch
@@ -186,7 +189,7 @@ def test_trimming_that_is_not_there_is_told(change: dict[str, str], told: str) -
 
 def test_a_plain_switch_has_nothing_to_write() -> None:
     with pytest.raises(BadInput, match="one plain queue per port"):
-        written(Switch(), LinkSettings(), 1, {})
+        written(Switch(), LinkSettings(), PORT, {})
 
 
 def test_classes_keep_their_number_or_get_that_of_their_queue() -> None:
