@@ -69,10 +69,12 @@ static inline void heap_remove(struct heap *h, int64_t id)
 /* The moment of `id` is `time` from now on; infinity for never. */
 static inline void heap_set(struct heap *h, int64_t id, double time)
 {
+	int64_t at = h->place[id];
+
 	if (time == INFINITY)
 		heap_remove(h, id);
-	else
-		heap_settle(h, h->place[id] < 0 ? h->length++ : h->place[id], (struct event){time, id});
+	else if (at < 0 || h->events[at].time != time)
+		heap_settle(h, at < 0 ? h->length++ : at, (struct event){time, id});
 }
 
 /* Take out the earliest, of which there must be one. */

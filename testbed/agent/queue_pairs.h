@@ -30,6 +30,8 @@ static inline int64_t in_flight(struct datapath *d, int64_t f)
 {
 	int64_t packets = 0;
 
+	if (!d->pair) /* it has no other message */
+		return d->flow[f].inflight;
 	for (int64_t m = newest_message(d, f); m >= 0; m = message_before(d, m))
 		packets += d->flow[m].inflight;
 	return packets;

@@ -1,43 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule.h"
-#include "credits.h"
-#include "datapath.h"
-#include "queue_pairs.h"
-#include "recovery.h"
 
 #include <float.h>
 
 #define SLOWEST 1.0 /* bit/s: a rate of next to nothing would never send again */
 #define ROUNDING (1 + 1e-9) /* as ABOVE_LINE in controller.py */
-
-/* Of the packets that are left, how many the flow may send now. With nothing in flight it is at least one, or it would be stuck. */
-static inline int64_t fitting(struct datapath *d, int64_t f, int64_t left)
-{
-	int64_t fits, inflight;
-
-	if (!d->flow[f].started)
-		return 0;
-	if (isinf(d->flow[f].window))
-		return left;
-	inflight = in_flight(d, f);
-	fits = (int64_t)(d->flow[f].window / (double)d->wire_size) - inflight;
-	if (fits < 1 && inflight == 0)
-		fits = 1;
-	return fits < left ? fits : left;
-}
-
-static APART int64_t room_of_pair(struct datapath *d, int64_t f)
-{
-	return fitting(d, f, sendable(d, f));
-}
-
-/* Packets that the flow may send now. */
-int64_t room(struct datapath *d, int64_t f)
-{
-	int64_t packets = numbered(d) ? room_of_pair(d, f) : fitting(d, f, d->flow[f].to_send);
-
-	return has_credits(d) ? affordable(d, f, packets) : packets;
-}
 
 /* Rate, window or what is left to send has changed. */
 void reschedule(struct datapath *d, const int64_t *flows, int64_t n, double now)

@@ -5,6 +5,7 @@
  */
 #include "tasks.h"
 #include "datapath.h"
+#include "recovery.h"
 
 #include <unistd.h>
 
@@ -76,12 +77,12 @@ void add_starts(struct datapath *d)
 		heap_set(&d->starts, f, d->start[f]);
 }
 
-/* When the next flow starts; inf for none. */
-double next_start(struct datapath *d)
+/* Flows that wait for nothing any more. */
+static APART void see_released(struct datapath *d)
 {
 	const struct tasks *t = d->tasks;
 
-	while (t && d->released < d->flows) {
+	while (d->released < d->flows) {
 		int64_t flow = __atomic_load_n(&t->released[d->first + d->released], __ATOMIC_ACQUIRE);
 
 		if (flow < 0)
@@ -90,6 +91,13 @@ double next_start(struct datapath *d)
 		d->start[flow - d->first] = t->ready[flow] + t->length[flow];
 		heap_set(&d->starts, flow - d->first, d->start[flow - d->first]);
 	}
+}
+
+/* When the next flow starts; inf for none. */
+double next_start(struct datapath *d)
+{
+	if (d->tasks)
+		see_released(d);
 	return heap_first(&d->starts);
 }
 
