@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from testbed.results.fitted import Fitted, Prose, packed
@@ -166,58 +167,46 @@ class View:
 
     def _queues(self, width: int) -> list[RenderableType]:
         """Those of the bottleneck, where ports have several."""
-        from rich.text import Text
-
-        mine = [i for i, one in enumerate(self.scene["queues"]) if one["port"] == self.scene["bottleneck"]]
-        names = {i: f"q{self.scene['queues'][i]['queue']} {self.scene['queues'][i]['classes']}" for i in mine}
-        told = self.update["queues"]
-        drawn: list[RenderableType] = []
-        for i, name in names.items():
-            said = (
-                f"{name:{max(map(len, names.values()))}}",
-                f"queue {_size(told['queue'][i]):>8}",
-                f"highest {_size(told['queue_max'][i]):>8}",
-                f"sends {_share(told['utilisation'][i]):>7}",
-                f"marked {_share(told['marked'][i]):>7}",
-                f"drops so far {_count(told['drops'][i])}",
-                f"held {_time(told['held'][i])}",
-            )
-            drawn += map(Text, packed(said, width))
-        return drawn
+        told, named = self.update["queues"], {}
+        for i, one in enumerate(self.scene["queues"]):
+            if one["port"] == self.scene["bottleneck"]:
+                named[f"q{one['queue']} {one['classes']}"] = (
+                    f"queue {_size(told['queue'][i]):>8}",
+                    f"highest {_size(told['queue_max'][i]):>8}",
+                    f"sends {_share(told['utilisation'][i]):>7}",
+                    f"marked {_share(told['marked'][i]):>7}",
+                    f"drops so far {_count(told['drops'][i])}",
+                    f"held {_time(told['held'][i])}",
+                )
+        return _lines(named, width)
 
     def _controllers(self, width: int) -> list[RenderableType]:
         """What each of several gets; of a single one all figures tell."""
-        from rich.text import Text
-
         names, told = self.scene["controllers"], self.update["controllers"]
-        drawn: list[RenderableType] = []
-        for i, name in enumerate(names if len(names) > 1 else ()):
-            said = (
-                f"{name:{max(map(len, names))}}",
+        named = {
+            name: (
                 f"share {_share(told['share'][i]):>7}",
                 f"goodput {_rate(told['goodput'][i]):>11}",
                 f"RTT {_time(told['rtt'][i]):>8}",
                 f"marked {_share(told['marked'][i]):>7}",
             )
-            drawn += map(Text, packed(said, width))
-        return drawn
+            for i, name in enumerate(names if len(names) > 1 else ())
+        }
+        return _lines(named, width)
 
     def _jobs(self, width: int) -> list[RenderableType]:
         """What each job has done."""
-        from rich.text import Text
-
-        jobs, told = self.scene["jobs"], self.update["jobs"]
-        drawn: list[RenderableType] = []
-        for i, job in enumerate(jobs):
-            said = (
-                f"{job['name']:{max(len(one['name']) for one in jobs)}}",
+        told = self.update["jobs"]
+        named = {
+            job["name"]: (
                 f"iterations {told['iterations'][i]} of {job['iterations']}",
                 f"the last {_time(told['last'][i])}",
                 f"straggler {_plain(told['straggler'][i])}",
                 f"bus bandwidth {_rate(told['bus_bandwidth'][i])}",
             )
-            drawn += map(Text, packed(said, width))
-        return drawn
+            for i, job in enumerate(self.scene["jobs"])
+        }
+        return _lines(named, width)
 
     def _flows(self, width: int, room: int) -> Table:
         from rich.table import Table
@@ -296,6 +285,14 @@ def final(scene: dict[str, Any], end: dict[str, Any]) -> RenderableType:
     lines.extend(Prose(reason, hanging=" - ") for reason in end["reasons"])
     notes = (Prose(note, style="dim") for note in end["notes"])
     return Group(*lines, Text(), Fitted(of_plain(end["figures"])), Text(), *notes)
+
+
+def _lines(named: Mapping[str, Sequence[str]], width: int) -> list[RenderableType]:
+    """What is said of each, behind its name, in columns as far as they fit."""
+    from rich.text import Text
+
+    widest = max(map(len, named), default=0)
+    return [Text(line) for name, said in named.items() for line in packed((f"{name:{widest}}", *said), width)]
 
 
 def _row(width: int) -> Table:
