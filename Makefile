@@ -37,7 +37,7 @@ playbooks:
 unit: ## the tests that need no root, without the slow ones
 	$(PYTEST) -m "not root and not slow and not uml" -n 2 --dist loadfile
 
-bench: setup ## measure what docs/bench.md promises (root; ONLY="switch goodput" for a part, OTHER=FOLDER, JSON=FILE)
+bench: setup ## measure what docs/findings/bench.md promises (root; ONLY="switch goodput" for a part, OTHER=FOLDER, JSON=FILE)
 	$(SUDO) $(PYTHON) -m bench $(if $(ONLY),--only $(ONLY)) $(if $(OTHER),--other $(OTHER)) $(if $(JSON),--json $(JSON))
 
 cache: ## compile all controllers and the engines' C into the cache ($$TESTBED_CACHE), so that the first run is as quick as the next
@@ -72,7 +72,7 @@ docs: setup ## build/site: the documentation as a site, every link checked
 findings: setup ## the tables of docs/findings from the results that are kept there (FROM=FOLDER of `testbed reproduce all`: keep these)
 	$(PYTHON) scripts/findings.py $(FROM)
 
-schema: ## write testbed/experiment/experiment.schema.json, docs/experiment.md, docs/metrics.md and docs/results.md
+schema: ## write testbed/experiment/experiment.schema.json, docs/reference/experiment.md, docs/reference/metrics.md and docs/reference/results.md
 	$(PYTHON) -m testbed.experiment.schema
 	$(PYTHON) -m testbed.live.glossary
 	$(PYTHON) -m testbed.results.glossary

@@ -1,1 +1,1 @@
-"""Measures what `make bench` reports; docs/bench.md describes it."""
+"""Measures what `make bench` reports; docs/findings/bench.md describes it."""

@@ -2,7 +2,7 @@
 
 Builds a rack per cell, measures it with the code that calibrates every run (so up to four attempts, as there), and
 prints the errors of rate, base RTT and buffer. Links beyond `REACH` of wall time, which this class of machine does not
-carry (docs/bench.md, goodput), are counted apart; within it no cell is left out, whatever its error.
+carry (docs/findings/bench.md, goodput), are counted apart; within it no cell is left out, whatever its error.
 """
 
 from __future__ import annotations

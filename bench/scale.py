@@ -1,4 +1,4 @@
-"""How far the virtual engine goes: ``python -m bench.scale`` measures what docs/scale.md says. Takes minutes.
+"""How far the virtual engine goes: ``python -m bench.scale`` measures what docs/explanation/scale.md says.
 
 Fat trees of 32 hosts per ToR at 100 Gbit/s, WebSearch at 30 % load in packets of 4 kB, DCQCN. Each row is a run in a
 process of its own: how long it took to set up and to run (CPU), and the most memory that it had at once.

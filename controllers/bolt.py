@@ -1,6 +1,6 @@
 """Bolt (Arslan et al., NSDI 2023): switches tell senders of queues in less than an RTT, and hand out what others leave.
 
-Constants are those of the published simulator; `docs/bolt.md` says where paper and simulator differ.
+Constants are those of the published simulator; `docs/explanation/bolt.md` says where paper and simulator differ.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def _(Mine, testbed):
 
 @app.cell
 def _(run):
-    flows = run.series.flows.to_pandas()  # a row per sample and flow; docs/results.md has the columns
+    flows = run.series.flows.to_pandas()  # a row per sample and flow; docs/reference/results.md has the columns
     flows.groupby("flow", observed=True)[["rate", "rtt"]].describe(percentiles=[0.5, 0.99])
     return (flows,)
 

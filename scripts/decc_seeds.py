@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """DECC's recipe over seeds: each is trained, compressed and distilled, and every form of it held against the gates.
 
-The gates are those of docs/decc.md, in the training's environment, in the fluid engine and with packets on the virtual
-engine, of which a line has the worst figure over the numbers of flows. A seed takes three to five minutes of one core.
-What is in OUT already is not made again, so that an interrupted script goes on; results are written after each seed.
+The gates are those of docs/explanation/decc.md, in the training's environment, in the fluid engine and with packets
+on the virtual engine, of which a line has the worst figure over the numbers of flows. A seed takes three to five
+minutes of one core. What is in OUT already is not made again, so that an interrupted script goes on; results are
+written after each seed.
 
     .venv/bin/python scripts/decc_seeds.py OUT [SEEDS]      # 10 seeds by default; preset `wide`
-    .venv/bin/python scripts/decc_seeds.py                  # the table of docs/decc.md again, of what is kept
+    .venv/bin/python scripts/decc_seeds.py                  # the table of docs/explanation/decc.md, of what is kept
 """
 
 from __future__ import annotations

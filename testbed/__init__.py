@@ -1,6 +1,6 @@
 """testbed: emulate a rack with real packets and try congestion control in it.
 
-From Python, as from the command line (docs/python.md)::
+From Python, as from the command line (docs/reference/python.md)::
 
     run = testbed.run("incast-8", controller=MyCc, duration="10 ms", engine="virtual")
     run.summary.su, run.flows, run.figure("queue")

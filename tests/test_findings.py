@@ -71,7 +71,7 @@ def test_tables_of_constants_are_those_of_the_runs_that_are_kept() -> None:
     assert len(made.splitlines()) > 20
     assert "mice, mean: kernel" in made
     assert [line for line in made.splitlines() if line not in said] == []
-    tuners = (ROOT / "docs/tuners.md").read_text().splitlines()
+    tuners = (ROOT / "docs/reference/tuners.md").read_text().splitlines()
     shown = [line for line in tuners if re.match(r"\| \w+, \d+ %", line)]
     assert len(shown) > 10
     assert [line for line in shown if line not in made] == []

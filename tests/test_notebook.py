@@ -1,4 +1,4 @@
-"""The notebook of docs/python.md runs as it is, and what it made can be repeated without it."""
+"""The notebook of docs/reference/python.md runs as it is, and what it made can be repeated without it."""
 
 from __future__ import annotations
 

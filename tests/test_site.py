@@ -28,7 +28,7 @@ def test_every_link_and_anchor_of_every_page_leads_somewhere(tmp_path: Path) -> 
 def test_a_link_that_leads_nowhere_ends_it_and_so_does_a_page_that_is_not_in_the_menu(tmp_path: Path) -> None:
     for name in ("mkdocs.yml", "README.md", "docs", "scripts"):
         (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / name)
-    (tmp_path / "docs/racks.md").write_text("[away](nowhere.md), [up](cli.md#no-such-heading)\n")
+    (tmp_path / "docs/reference/racks.md").write_text("[away](nowhere.md), [up](cli.md#no-such-heading)\n")
     (tmp_path / "docs/forgotten.md").write_text("Nobody finds me.\n")
     done = site(tmp_path, tmp_path / "build")
     assert done.returncode == 1

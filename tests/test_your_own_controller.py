@@ -1,4 +1,4 @@
-"""docs/your-own-controller.md: its commands work as they stand there, and what it says of them is so."""
+"""docs/howto/train.md: its commands work as they stand there, and what it says of them is so."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from tests.support.checkout import ROOT
 from tests.support.commands import command
 
-PAGE = (ROOT / "docs/your-own-controller.md").read_text()
+PAGE = (ROOT / "docs/howto/train.md").read_text()
 BIN = Path(sys.executable).parent
 NEAR = 1.5  # of 100: how far the page may be from what the engine's next version makes of it
 

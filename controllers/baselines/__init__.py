@@ -2,7 +2,7 @@
 
 `aurora` (Jay et al., ICML 2019) and `ppo` are trained by stable-baselines3, `reinforce` here, with 2, 4 and 8 flows:
 `aurora` in the gym (`testbed.sdk.gym`), the others in the rollouts of ADPG's own training. They are rows of a table, no
-service to users: docs/learned.md says what they do, docs/findings/adpg.md why they fail.
+service to users: docs/explanation/learned.md says what they do, docs/findings/adpg.md why they fail.
 """
 
 from __future__ import annotations

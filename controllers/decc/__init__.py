@@ -2,7 +2,8 @@
 
 Trained by MADDPG (`training`), pruned and quantised (`compression`), and made into boosted trees (`distillation`). It
 runs in three forms: `decc`, the trees; `decc-quantised`, the compressed network; `decc-nn`, the network. `policies` has
-the shipped ones, with the command, the seeds and the log of their training; docs/decc.md what differs from the paper.
+the shipped ones, with the command, the seeds and the log of their training;
+docs/explanation/decc.md what differs from the paper.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from testbed.sdk.jobs import JobConfig
 
 
 class Settings(JobConfig):
-    """The defaults are the recipe's (docs/decc.md)."""
+    """The defaults are the recipe's (docs/explanation/decc.md)."""
 
     seed: int = Field(default=1, ge=0, description="Of weights, bottlenecks and noise.")
     attempts: int = Field(default=3, ge=1, le=100, description="Seeds that are tried while a policy misses the gates.")

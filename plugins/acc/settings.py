@@ -1,4 +1,4 @@
-"""The options of training ACC. Most of its coefficients are not published; see docs/tuners.md."""
+"""The options of training ACC. Most of its coefficients are not published; see docs/reference/tuners.md."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ SMALL = 0.01  # gain of the actor's last layer
 
 @dataclass(frozen=True)
 class PpoSettings:
-    """What IPPO's published form leaves open is marked; see docs/tuners.md."""
+    """What IPPO's published form leaves open is marked; see docs/reference/tuners.md."""
 
     actor_rate: float = 4e-4
     critic_rate: float = 1e-3

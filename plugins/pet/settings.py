@@ -1,4 +1,4 @@
-"""The options of training PET. What the paper leaves open is chosen here; see docs/tuners.md."""
+"""The options of training PET. What the paper leaves open is chosen here; see docs/reference/tuners.md."""
 
 from __future__ import annotations
 

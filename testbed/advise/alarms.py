@@ -1,6 +1,6 @@
 """What to watch after a change: Prometheus' rules, with limits from the check's runs of what was advised.
 
-Metrics are those of `testbed exporter` on hosts and of `testbed run` and `testbed switch` (docs/metrics.md).
+Metrics are those of `testbed exporter` on hosts and of `testbed run` and `testbed switch` (docs/reference/metrics.md).
 """
 
 from __future__ import annotations

@@ -91,5 +91,5 @@ def _ansible(made: Change, advice: Advice, texts: Mapping[str, str], profile: st
     made.notes.append(
         "With Ansible, a canary first: ansible-playbook switches.yml -e @ansible.yml --limit SWITCH; "
         "then all, without --limit; back: ansible-playbook rollback.yml -e rollout_hosts=switches -e rollout_id=ID "
-        "(docs/lab.md)"
+        "(docs/howto/lab.md)"
     )

@@ -1,8 +1,8 @@
 """Searches on its half of the draws: asks an optimiser, runs what it proposes, tells it what came of it.
 
 Optuna's tree-structured Parzen estimator: it takes constraints, ranges, lists and batches, needs numpy alone, and is
-kept well; docs/advise.md has what it finds beside chance and full grids. A batch has as many candidates whatever the
-number of cores, so that with `--runs` the answer is the same on every machine.
+kept well; docs/howto/advise.md has what it finds beside chance and full grids. A batch has as many candidates whatever
+the number of cores, so that with `--runs` the answer is the same on every machine.
 
 A candidate has its first draw run first, and the others only if it comes near the best one there, also of its batch.
 """

@@ -105,7 +105,8 @@ def _print(found: Crosscheck) -> None:
 
 
 def _shaped(one: Told) -> str:
-    return f"; the kernel's shapers and timers alone shift it by up to {one.figure.text(one.rack)} (docs/engines.md)"
+    shift = one.figure.text(one.rack)
+    return f"; the kernel's shapers and timers alone shift it by up to {shift} (docs/explanation/engines.md)"
 
 
 def table(found: Crosscheck) -> Table:

@@ -12,7 +12,7 @@ from testbed.errors import BadInput
 
 def import_experiment(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Files of other tools; docs/files.md has which.")
+        list[Path], typer.Argument(metavar="FILE...", help="Files of other tools; docs/howto/files.md has which.")
     ],
     out: Annotated[Path, typer.Option(help="The experiment file to write.")],
     controller: Annotated[str, typer.Option(help="Instead of the one that the files name.")] = "",

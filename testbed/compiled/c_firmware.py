@@ -36,8 +36,8 @@ def sources(program: Path) -> tuple[Path, ...]:
     found = tuple(sorted((device if device.is_dir() else folder).rglob("*.c")))
     if not any(ENTRY in one.read_text(encoding="utf-8", errors="replace") for one in found):
         raise BadInput(
-            f"'{program}' has no program for DOCA PCC: no C file in it defines {ENTRY} (docs/export.md); a plugin is a "
-            "file, as in ./my_cc.py, or such a folder"
+            f"'{program}' has no program for DOCA PCC: no C file in it defines {ENTRY} (docs/howto/export.md); a "
+            "plugin is a file, as in ./my_cc.py, or such a folder"
         )
     return found
 

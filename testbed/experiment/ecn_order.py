@@ -65,7 +65,7 @@ class EcnOrder:
             f"ECN cannot come before PFC at {first}{others}: Kmin is {show_size(kmin[first])} there, and the {fed} may "
             f"have {admits} in its queue before xoff ({xoff} each) pauses senders; the highest Kmin that works is "
             f"{exactly(highest[first], SIZE_UNITS)}: lower Kmin, or raise rack.switch.pfc.xoff "
-            "(docs/pfc.md, ECN before PFC)"
+            "(docs/reference/pfc.md, ECN before PFC)"
         )
 
     def unmarked(self, kmin: Floats, queue: Floats, frames: Floats) -> float:

@@ -1,4 +1,4 @@
-"""A plugin's options as its user writes them: for `testbed list PLUGIN`, and for docs/plugins.md (`make schema`)."""
+"""A plugin's options as users write them, for `testbed list PLUGIN`, and docs/reference/plugins.md (`make schema`)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from pydantic_core import PydanticUndefined
 
 from testbed.registry import GROUPS, Plugin, available
 
-DOCS_FILE = Path(__file__).parents[2] / "docs" / "plugins.md"
+DOCS_FILE = Path(__file__).parents[2] / "docs/reference/plugins.md"
 OURS = "testbed_"  # what the packages of shipped plugins begin with
 
 INTRODUCTION = """\
 # Controllers and tuners, and their options
 
 *Written by `make schema` from the plugins' `Config` classes; change it there.* `testbed list PLUGIN` prints the same,
-also for a plugin of your own. How one is written: [controllers](controllers.md), [tuners](tuners.md#writing-one).
+also for a plugin of your own. How one is written: [controllers](../howto/controllers.md),
+[tuners](tuners.md#writing-one).
 
 An experiment file has a plugin's options beside its name, the command line has `--set`:
 
@@ -64,7 +65,7 @@ def as_lines(described: dict[str, Any]) -> Iterator[str]:
 
 
 def docs_text() -> str:
-    """docs/plugins.md as it is checked in."""
+    """docs/reference/plugins.md as it is checked in."""
     lines = [INTRODUCTION]
     for kind in GROUPS:
         lines.append(f"## {kind.capitalize()}s\n")

@@ -1,6 +1,6 @@
-"""Renders the experiment's models: JSON schema for editors, docs/experiment.md for readers.
+"""Renders the experiment's models: JSON schema for editors, docs/reference/experiment.md for readers.
 
-``python -m testbed.experiment.schema`` writes both, and docs/plugins.md (``make schema``);
+``python -m testbed.experiment.schema`` writes both, and docs/reference/plugins.md (``make schema``);
 a test says when they are stale.
 """
 
@@ -24,7 +24,7 @@ from testbed.experiment.model import Experiment
 from testbed.experiment.options import shown
 
 SCHEMA_FILE = Path(__file__).parent / "experiment.schema.json"
-DOCS_FILE = Path(__file__).parents[2] / "docs" / "experiment.md"
+DOCS_FILE = Path(__file__).parents[2] / "docs/reference/experiment.md"
 
 INTRODUCTION = """\
 # The experiment file
@@ -82,7 +82,7 @@ def schema_text() -> str:
 
 
 def docs_text() -> str:
-    """docs/experiment.md as it is checked in."""
+    """docs/reference/experiment.md as it is checked in."""
     parts = [INTRODUCTION, *_section("", "Top level", Experiment, set())]
     return "\n".join(parts)
 

@@ -50,7 +50,8 @@ class TimeSpan(Part):
     until_rest: Annotated[Time, Field(ge=0)] = Field(
         default=0.0,
         description="Go on after `duration` until the window is at rest, at most so long. The window moves on by its "
-        "own length for as long as throughput, queue or rates drift in it (docs/results.md). 0: end at `duration`.",
+        "own length for as long as throughput, queue or rates drift in it (docs/reference/results.md). "
+        "0: end at `duration`.",
     )
     dilation: AutoOrDilation = Field(
         default=1000.0,

@@ -101,11 +101,11 @@ class Adaptive(Part):
 
 
 class Transport(Part):
-    """What becomes of a lost packet. docs/transport.md says which recovery is for which question."""
+    """What becomes of a lost packet. docs/reference/transport.md says which recovery is for which question."""
 
     preset: Literal["connectx-5", "bluefield-3"] | None = Field(
         default=None,
-        description="A NIC's settings as published; keys beside it win. docs/transport.md has the sources.",
+        description="A NIC's settings as published; keys beside it win. docs/reference/transport.md has the sources.",
     )
     messages: Annotated[Size, Field(gt=0)] | None = Field(
         default=None,

@@ -114,11 +114,11 @@ def _share_of_rtt(value: float) -> str:
     return f"p99 is {value:.0%} of the base RTT"
 
 
-NOT_THE_EXPERIMENT = "the result is not the experiment's (docs/fidelity.md)"
+NOT_THE_EXPERIMENT = "the result is not the experiment's (docs/explanation/fidelity.md)"
 EMPTY_QUEUES = "start the flows before there is a standing queue"
 MEND_TUNER = "mend the tuner: 'tuners' in manifest.json has the first of them, and why"
 BREAK = "it stays for ever: take routes that go up and then down, or set rack.switch.watchdog"
-MARK_FIRST = "lower Kmin, or raise rack.switch.pfc.xoff (docs/pfc.md, ECN before PFC)"
+MARK_FIRST = "lower Kmin, or raise rack.switch.pfc.xoff (docs/reference/pfc.md, ECN before PFC)"
 AVOID_LOSS = "raise rack.switch.buffer or let apps use ECN, so that they lose less, or set rto_min by 'ip route' there"
 LONGER = "raise --duration, or their stop"
 START = "start the flows before the end of the run"

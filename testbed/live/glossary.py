@@ -1,4 +1,4 @@
-"""Writes docs/metrics.md from the table of metrics: ``python -m testbed.live.glossary`` (``make schema``)."""
+"""Writes docs/reference/metrics.md from the table of metrics: ``python -m testbed.live.glossary`` (``make schema``)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from testbed.live.metric import LABELS
 from testbed.live.names import CONSTANTS, INFOS, METRICS
 from testbed.live.scene import MOST_FLOWS
 
-FILE = Path(__file__).parents[2] / "docs" / "metrics.md"
+FILE = Path(__file__).parents[2] / "docs/reference/metrics.md"
 
 INTRODUCTION = f"""\
 # Metrics
@@ -19,7 +19,8 @@ INTRODUCTION = f"""\
 *Written by `make schema` from `testbed/live/names.py`; change it there.*
 
 `testbed run` serves these at `http://127.0.0.1:9464/metrics`, or where `--metrics-addr` says, from start to end of the
-run. A second run at the same time takes the next free port and says so. [Monitoring](monitoring.md) has the dashboards.
+run. A second run at the same time takes the next free port and says so.
+[Monitoring](../howto/monitoring.md) has the dashboards.
 
 **Time is nominal**, but for decisions, which take wall time. Prometheus, however, divides by its own seconds: counters
 grow `1 / testbed_dilation_ratio` as fast as in the rack that is emulated. A nominal rate is
@@ -44,7 +45,7 @@ sums of its flows. What each gets of what they share is
 HOSTS = f"""
 ## On lab hosts
 
-`testbed exporter --listen ADDRESS:PORT` serves these on a real host ([export.md](export.md)). It also has
+`testbed exporter --listen ADDRESS:PORT` serves these on a real host ([export.md](../howto/export.md)). It also has
 {", ".join(f"`{one.asked}`" for one in AS_A_RUN)}, with the meaning above: the port is the NIC, the dilation is 1,
 the time the host's own.
 """

@@ -1,4 +1,4 @@
-"""Writes the table of docs/results.md from the registry: ``python -m testbed.results.glossary`` (``make schema``)."""
+"""Writes the table of docs/reference/results.md: ``python -m testbed.results.glossary`` (``make schema``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from testbed.results.figures.registry import Figure
 from testbed.results.summary import FIGURES
 from testbed.results.table import Cell, Table
 
-FILE = Path(__file__).parents[2] / "docs" / "results.md"
+FILE = Path(__file__).parents[2] / "docs/reference/results.md"
 BEGIN, END = "<!-- figures: written by `make schema` from testbed/results/summary.py -->", "<!-- end of figures -->"
 HEADS = ("figure", "unit", "better", "definition", "source, and how ours differs")
 

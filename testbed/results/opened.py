@@ -40,7 +40,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Run:
-    """A results folder. Tables are pyarrow's (docs/results.md), and ``to_pandas()`` works where pandas is installed.
+    """A results folder. Tables are pyarrow's (docs/reference/results.md); ``to_pandas()`` needs pandas.
 
     Everything is read when it is first asked for. What is missing or damaged raises `testbed.BadInput`.
     """

@@ -1,7 +1,7 @@
 """The figures of one run, flat and in SI units, with the verdict: what ``summary.json`` and ``--format json`` hold.
 
 This is the registry of the figures: each is declared once, with its definition, unit, function, row in the tables, the
-direction that is better, and its source. Tables, comparisons, ``--fail-if`` and docs/results.md have all from here.
+direction that is better, and its source. Tables, comparisons, ``--fail-if`` and docs/reference/results.md use it.
 """
 
 from __future__ import annotations
@@ -339,7 +339,7 @@ class Summary(BaseModel):
     pacing_lag_p99: Number = figure(
         "how late packets left in the window, nominal", "s",
         lambda m: m.record.late.pacing_lag.histogram.quantile(0.99),
-        source="the verdict's limits are in [fidelity.md](fidelity.md)")
+        source="the verdict's limits are in [fidelity.md](../explanation/fidelity.md)")
     pacing_lag_max: Number = figure("the latest one, nominal", "s", lambda m: m.record.late.pacing_lag.largest)
     feedback_lag_p99: Number = figure(
         "how long feedback waited for the controller, nominal", "s",

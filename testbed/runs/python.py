@@ -1,4 +1,4 @@
-"""`testbed.run`, `load`, `sweep` and `compare`: what the command line does, for notebooks and scripts (docs/python.md).
+"""`testbed.run`, `load`, `sweep` and `compare`: what the command line does, in Python (docs/reference/python.md).
 
 All of them raise `testbed.BadInput` before anything is built, and `testbed.TestbedError` while something runs.
 """

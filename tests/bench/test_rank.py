@@ -64,7 +64,7 @@ def test_the_order_that_is_reported_is_that_of_the_runs_that_are_kept() -> None:
     names = sorted({controller for _, controller, _ in kept.runs})
     found = row(names, kept)
     assert float(found.measured) >= TAU
-    said = (ROOT / "docs/score.md").read_text()
+    said = (ROOT / "docs/howto/score.md").read_text()
     assert f"**Tau is {found.measured} over {found.note.split(';')[0]}**" in said
     assert f"All {len(names)} controllers on all six experiments" in said
     tau, pairs = kendall(*([kept.last(engine, name) for name in names] for engine in ENGINES))

@@ -149,7 +149,7 @@ def test_cli_page_names_every_verb_and_option() -> None:
 
     from testbed.cli.main import app
 
-    page = (ROOT / "docs" / "cli.md").read_text()
+    page = (ROOT / "docs/reference/cli.md").read_text()
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     for verb, one in commands.items():
         assert f"testbed {verb}" in page

@@ -1,4 +1,4 @@
-"""`make lab` as it is by default takes the lines of README and docs/lab.md: what it prints is run as it is printed."""
+"""`make lab` by default takes the lines of README and docs/howto/lab.md: what it prints is run as it is printed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.checkout import ROOT
 from tests.support.waiting import PATIENCE
 
 README = (ROOT / "README.md").read_text()
-LAB = (ROOT / "docs/lab.md").read_text()
+LAB = (ROOT / "docs/howto/lab.md").read_text()
 
 
 def test_the_readme_the_example_and_the_default_lab_fit() -> None:

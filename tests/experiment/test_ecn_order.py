@@ -82,7 +82,7 @@ def test_the_warning_has_both_numbers_and_the_highest_kmin(heard: pytest.LogCapt
     assert message == (
         "ECN cannot come before PFC at s1-eth9: Kmin is 1.59992 MB there, and the 8 ingresses that feed it may have "
         "1.6 MB in its queue before xoff (200 kB each) pauses senders; the highest Kmin that works is 1.598922 MB: "
-        "lower Kmin, or raise rack.switch.pfc.xoff (docs/pfc.md, ECN before PFC)"
+        "lower Kmin, or raise rack.switch.pfc.xoff (docs/reference/pfc.md, ECN before PFC)"
     )
 
 

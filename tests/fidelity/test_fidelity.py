@@ -1,4 +1,4 @@
-"""docs/fidelity.md, the contract, says what the code does: every limit, every check, every fault."""
+"""docs/explanation/fidelity.md, the contract, says what the code does: every limit, every check, every fault."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from testbed.fidelity import invariants
 from testbed.fidelity.verdict import LIMITS, Limit
 from tests.support.checkout import ROOT
 
-CONTRACT = (ROOT / "docs" / "fidelity.md").read_text()
+CONTRACT = (ROOT / "docs/explanation/fidelity.md").read_text()
 
 
 def row(first: str) -> list[str]:

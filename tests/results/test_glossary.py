@@ -1,4 +1,4 @@
-"""docs/results.md is what the registry of figures says."""
+"""docs/reference/results.md is what the registry of figures says."""
 
 from __future__ import annotations
 

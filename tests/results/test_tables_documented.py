@@ -1,4 +1,4 @@
-"""The Python of docs/results.md reads a table with what `pip install cc-testbed` brings: without pandas."""
+"""The Python of docs/reference/results.md reads a table with what `pip install cc-testbed` brings: without pandas."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ sys.meta_path.insert(0, NoPandas())
 def test_the_example_runs_without_pandas(tmp_path: Path) -> None:
     record = synthetic_runs.run()
     write_tables(tmp_path, record)
-    _, _, rest = (ROOT / "docs/results.md").read_text().partition("```python\n")
+    _, _, rest = (ROOT / "docs/reference/results.md").read_text().partition("```python\n")
     code = rest.partition("```")[0]
     flow = f"{record.flows.src[0]}-{record.flows.dst[0]}"
     here = code.replace("results/...", str(tmp_path)).replace("h1-h65", flow)

@@ -28,7 +28,8 @@ CALIBRATED = 0.02  # a link's rate and delay may be off by so much
 SHORTER = ("tuner.preset=secn1", "time.duration=2 ms", "time.warmup=1 ms")
 SETTLED = ("tuner.preset=secn1", "time.duration=4 ms", "time.warmup=3 ms")
 LASTING = ("tuner.preset=secn1", "time.duration=3 ms", "time.warmup=1.5 ms")
-# 64 flows need more marks than SECN1's 1 % for a rest. Without one, a CNP that is 0.1 us late shows (docs/engines.md).
+# 64 flows need more marks than SECN1's 1 % for a rest. Without one, a CNP that is 0.1 us late shows
+# (docs/explanation/engines.md).
 AT_REST_64 = (
     "traffic.senders=64", "tuner.preset=secn1", "tuner.pmax=10 %", "rack.switch.buffer=8 MB", "time.duration=6 ms",
     "time.warmup=3 ms",
@@ -137,7 +138,7 @@ def test_dcqcn_of_64_flows_swings_in_model_and_virtual_time() -> None:
     """They have no rest, since the fixed point's share of marks is above Pmax: the queue passes Kmax, and all cut.
 
     For how long it is empty then depends on which comes first, a CNP or an increase: by less than a packet's spacing
-    (docs/engines.md), which a fluid does not have. How far they swing agrees.
+    (docs/explanation/engines.md), which a fluid does not have. How far they swing agrees.
     """
     found = dcqcn(*senders(64, 0.5), "time.duration=6 ms", "time.warmup=3 ms", seeds=1)
     assert theory.PMAX < theory.dcqcn_fluid(64) < 10 * theory.PMAX  # which is AT_REST_64's

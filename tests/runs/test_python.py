@@ -107,7 +107,7 @@ def test_every_name_is_there() -> None:
 
 def test_the_code_of_the_page_runs(tmp_path: Path) -> None:
     """As a script, with fewer flows and less time."""
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(), re.DOTALL)
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/reference/python.md").read_text(), re.DOTALL)
     for long, short in (('"incast-64"', '"incast-2"'), ('"10 ms"', '"100 us"')):
         assert long in code
         code = code.replace(long, short)

@@ -1,6 +1,6 @@
 """Full grids of thresholds as they were measured (`scripts/advise_grid.py`), and how a search does on one.
 
-python -m tests.support.grids        # the table of docs/advise.md
+python -m tests.support.grids        # the table of docs/howto/advise.md
 """
 
 from __future__ import annotations

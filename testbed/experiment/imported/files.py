@@ -164,7 +164,7 @@ def _traffic(draft: Draft, found: Found, out: Path) -> None:
         if not (found.rack or found.server):
             draft.put("rack.hosts", 16, "Nor is the number of hosts.")
     else:
-        raise BadInput("no file has traffic; expected flows, sizes of flows, or a schedule (see docs/files.md)")
+        raise BadInput("no file has traffic; expected flows, sizes of flows, or a schedule (see docs/howto/files.md)")
 
 
 def _time(draft: Draft, found: Found) -> None:

@@ -36,7 +36,7 @@ class Switch(Part):
         description="Queue space of each port, with classes of each of its queues; what exceeds it is lost. By "
         "default 5 MB, and above 100 Gbit/s what the "
         "rack's fastest link sends in as much time, 400 us: a single port's share of the memory of [switches of that "
-        "speed](fidelity.md#where-the-default-buffer-comes-from).",
+        "speed](../explanation/fidelity.md#where-the-default-buffer-comes-from).",
     )
     forwarding: Literal["bridge", "ovs"] = Field(
         default="bridge",
@@ -75,7 +75,7 @@ class Switch(Part):
     config: str | None = Field(
         default=None,
         description="SONiC's config_db.json, relative to this file: classes, queues, groups, pool, watchdog, and rate "
-        "and delay of `link` are taken from it, unless they are said here ([Model your switch](switch.md)).",
+        "and delay of `link` are taken from it, unless they are said here ([Model your switch](../howto/switch.md)).",
     )
     deadlock: Literal["refuse", "allow"] = Field(
         default="refuse",

@@ -9,7 +9,7 @@ from testbed.results import folder
 
 
 def csv_files(run: Path, out: Path) -> list[Path]:
-    """A file per table in a new folder ``out``; the columns are those of docs/results.md. Raises BadInput."""
+    """A file per table in a new folder ``out``; the columns are those of docs/reference/results.md. Raises BadInput."""
     from pyarrow import csv
 
     tables = sorted(run.glob("*.parquet"))

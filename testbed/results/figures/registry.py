@@ -1,4 +1,4 @@
-"""What is said of a figure once, for all who show it: table, JSON, comparisons, the pages and docs/results.md.
+"""What is said of a figure once, for all who show it: table, JSON, comparisons and docs/reference/results.md.
 
 The registry is `testbed.results.summary.FIGURES`: a field of `Summary` is declared with `figure`.
 """

@@ -25,7 +25,7 @@ def of_a_probe(base_rtt: float | None) -> float:
     if base_rtt is None:
         raise BadInput(
             "for doca-pcc the base RTT of a probe on your network is needed: add for example --set base_rtt='3.2 us', "
-            "with twice what ib_write_lat prints between two idle hosts (docs/export.md)"
+            "with twice what ib_write_lat prints between two idle hosts (docs/howto/export.md)"
         )
     return base_rtt
 
@@ -60,7 +60,7 @@ def from_python(name: str, target: str) -> Plugin:
     if not (issubclass(form, CompiledController) and form.compiled) or issubclass(form, NativeController):
         raise BadInput(
             f"{plugin.title} cannot be exported to {target}: it is no controller that is compiled from Python "
-            "(docs/controllers.md says which are)"
+            "(docs/howto/controllers.md says which are)"
         )
     return plugin
 

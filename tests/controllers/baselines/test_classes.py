@@ -1,4 +1,4 @@
-"""The shipped policies, three seeds each: which class of outcome they are (docs/learned.md).
+"""The shipped policies, three seeds each: which class of outcome they are (docs/explanation/learned.md).
 
 In the fluid engine, and with packets on the virtual one; with thousands of flows in the runs that are kept
 (`tests/test_findings.py`).

@@ -80,7 +80,7 @@ def test_the_page_has_the_table_of_the_seeds_that_are_kept() -> None:
     """Else: .venv/bin/python scripts/decc_seeds.py."""
     made = "\n".join(runpy.run_path(str(ROOT / "scripts/decc_seeds.py"))["table"]())
     assert len(made.splitlines()) > 5
-    assert made in (ROOT / "docs/decc.md").read_text()
+    assert made in (ROOT / "docs/explanation/decc.md").read_text()
 
 
 @pytest.mark.parametrize("form", ["network", "quantised", "trees"])

@@ -1,4 +1,4 @@
-"""The same controllers in the model and in the rack, with real packets. docs/adpg.md has the figures.
+"""The same controllers in the model and in the rack, with real packets. docs/explanation/adpg.md has the figures.
 
 DCQCN takes 20 ms to come to rest: rack (tests/engines/kernel/test_theory.py) and model (test_theory.py) are compared
 with the same closed form instead, within the same bounds.

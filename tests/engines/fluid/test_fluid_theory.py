@@ -1,6 +1,6 @@
 """The fluid model beside the closed forms of tests/support/theory.py and ADPG's oracle, and beside the virtual engine.
 
-Each test says what its bound is made of. Run with -s to see the figures of docs/adpg.md.
+Each test says what its bound is made of. Run with -s to see the figures of docs/explanation/adpg.md.
 """
 
 from __future__ import annotations

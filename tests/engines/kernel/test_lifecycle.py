@@ -21,7 +21,7 @@ DRAWN = SHORT[: -len(UNDRAWN)]
 CALIBRATED = LONG[: -len((*UNCALIBRATED, *UNDRAWN))]
 # What a run says when a part of it begins, and one to be killed there: it does not end by itself, but for the last one.
 PARTS = {"": CALIBRATED, "building": CALIBRATED, "running": LONG, "writing results": DRAWN}
-# docs/fidelity.md records 100 kills, four times 25 with other seeds; every test run makes one in each part.
+# docs/explanation/fidelity.md records 100 kills, four times 25 with other seeds; every test run makes one in each part.
 MOMENTS = int(os.environ.get("TESTBED_KILLS", "4"))
 SEED = int(os.environ.get("TESTBED_KILLS_SEED", "1"))
 

@@ -2,7 +2,7 @@
 
 Every test says what its formula leaves out and how much that is: this is its tolerance. In virtual time nothing is late
 (tests/engines/virtual/test_theory.py, with more flows and settings): where rack and virtual time agree beside the
-formula, it is the algorithm and not the emulation. docs/fidelity.md has the figures.
+formula, it is the algorithm and not the emulation. docs/explanation/fidelity.md has the figures.
 """
 
 from __future__ import annotations

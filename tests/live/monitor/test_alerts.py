@@ -140,5 +140,5 @@ def test_alerts_of_a_host(
 
 
 def test_every_alert_is_explained() -> None:
-    text = (ROOT / "docs" / "monitoring.md").read_text()
+    text = (ROOT / "docs/howto/monitoring.md").read_text()
     assert [name for name in RULES if f"`{name}`" not in text] == []

@@ -20,7 +20,7 @@ KNOWN = {
     # without switches that trim, what many flows begin with stays in the queue
     **dict.fromkeys((("eqds", "trimming"), ("rccc", "trimming")), "leaves no queue"),
 }
-# Rows of ADPG's table that do not work: docs/learned.md. Sound as plugins, they fail at their work.
+# Rows of ADPG's table that do not work: docs/explanation/learned.md. Sound as plugins, they fail at their work.
 BASELINES = ("aurora", "ppo", "reinforce")
 WORK = {"fills the line", "reacts to congestion", "two flows share", "survives loss", "survives timeouts"}
 SHIPPED = [

@@ -1,4 +1,4 @@
-"""docs/gym.md: the script on the page runs as it stands, and PPO learns."""
+"""docs/howto/gym.md: the script on the page runs as it stands, and PPO learns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).parents[3] / "docs" / "gym.md"
+PAGE = Path(__file__).parents[3] / "docs/howto/gym.md"
 
 
 def test_ppo_learns_on_the_page() -> None:

@@ -49,7 +49,8 @@ class ShellFree(Node):
     def keep_order(self) -> None:
         """Interfaces that are made from now on have one core for all packets of a flow, for two may swap them.
 
-        Before Linux 6.3 they may still. It wakes other cores: see docs/engines.md, "What a packet costs in the kernel".
+        Before Linux 6.3 they may still. It wakes other cores:
+        docs/explanation/engines.md, "What a packet costs in the kernel".
         """
         with linux.inside(self.netns):
             if STEERING.exists():

@@ -24,7 +24,7 @@ from testbed.results.verdict import Reason
 from testbed.units import show_rate
 
 CHANGED = "a host is not as it was before"
-RESTORE = "restore that host before the next run, see docs/lab.md"
+RESTORE = "restore that host before the next run, see docs/howto/lab.md"
 MOST_USED = 105  # %: a shaper's burst, and samples that are a little late
 SENT = {
     "nic_sent": "packets",

@@ -98,7 +98,7 @@ def test_a_million_decisions_on_random_round_trips(parts: ctypes.CDLL, base_rtt:
 
 @pytest.mark.parametrize(("ramp", "least", "most"), [(0.0, 300, 400), (0.006, 80, 100)])
 def test_from_1_to_95_percent_of_an_idle_line(parts: ctypes.CDLL, ramp: float, least: int, most: int) -> None:
-    """The trees as published take 354 RTTs, those of preset `ramp` 88 (docs/adpg.md)."""
+    """The trees as published take 354 RTTs, those of preset `ramp` 88 (docs/explanation/adpg.md)."""
     parameters = Parameters.of(AdpgConfig(start_rate=0.01, ramp=ramp), BASE_RTT)
     flow, rtt = np.zeros(most, np.int64), np.full(most, round(BASE_RTT * 1e9))
     contexts, rate = np.zeros((1, 8), np.uint32), np.empty(most, np.int64)

@@ -70,7 +70,7 @@ def test_a_link_that_is_cut_while_its_ports_pause(tmp_path: Path) -> None:
     file = tmp_path / "failure.yaml"
     file.write_text(DOWN_WHILE_PAUSED)
     summary = run(tmp_path / "run", str(file), "--metrics-addr", "none", *UNCALIBRATED)
-    broken = [one for one in summary["verdict"]["reasons"] if "docs/fidelity.md" in one["remedy"]]
+    broken = [one for one in summary["verdict"]["reasons"] if "docs/explanation/fidelity.md" in one["remedy"]]
     assert broken == []  # also in a run that was late: the counters that must agree do
     assert summary["counters"]["lost_on_links"] >= summary["drops_in_run"] > 0
     series = pq.read_table(tmp_path / "run" / "port_series.parquet").to_pydict()

@@ -54,4 +54,6 @@ def test_without_it_they_wait_for_ever_and_the_verdict_says_where(tmp_path: Path
     summary = run(tmp_path / "run", written(tmp_path), *ON, "2000")
     (deadlock,) = [one for one in summary["verdict"]["reasons"] if one["what"] == "PFC deadlock"]
     assert "s1-eth2 -> s2-eth3 -> s3-eth3 -> s4-eth3 -> s5-eth3 -> s1-eth2, since" in deadlock["how_much"]
-    assert not any("docs/fidelity.md" in one["remedy"] for one in summary["verdict"]["reasons"])  # and all is let go
+    assert not any(
+        "docs/explanation/fidelity.md" in one["remedy"] for one in summary["verdict"]["reasons"]
+    )  # and all is let go
