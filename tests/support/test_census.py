@@ -10,7 +10,7 @@ from pyroute2 import IPRoute
 
 from tests.support.census import Census
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.root, pytest.mark.alone]
 
 
 def test_quiet_machine_shows_no_difference() -> None:

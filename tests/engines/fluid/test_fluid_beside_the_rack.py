@@ -18,6 +18,7 @@ BY_RTT = {"swift", "adpg"}  # they hold the RTT, and packets wait longer or shor
 
 @pytest.mark.root
 @pytest.mark.measures
+@pytest.mark.alone
 @pytest.mark.slow
 @pytest.mark.parametrize("controller", list(EIGHT))
 def test_model_and_rack_come_to_the_same_rest(runs: Runs, controller: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.support.known import eight
 from tests.support.runs import Runs
 
-pytestmark = [pytest.mark.root, pytest.mark.measures, pytest.mark.slow]
+pytestmark = [pytest.mark.root, pytest.mark.measures, pytest.mark.alone, pytest.mark.slow]
 
 
 def test_hpcc_keeps_its_utilisation_with_an_empty_queue_and_loses_nothing(runs: Runs) -> None:

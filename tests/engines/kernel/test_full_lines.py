@@ -7,7 +7,7 @@ import pytest
 from tests.support import theory
 from tests.support.runs import Runs
 
-pytestmark = [pytest.mark.root, pytest.mark.measures]
+pytestmark = [pytest.mark.root, pytest.mark.measures, pytest.mark.alone]
 
 PACKETS = 12  # three senders meet at a port, and two frames are in the bucket of each host's shaper, both ways
 

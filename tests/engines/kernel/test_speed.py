@@ -138,6 +138,7 @@ def test_a_load_that_says_little_is_changed(monkeypatch: pytest.MonkeyPatch, bus
 
 @pytest.mark.root
 @pytest.mark.measures
+@pytest.mark.alone
 def test_auto_measures_runs_and_reports(tmp_path: Path) -> None:
     summary = run(tmp_path / "run", "incast-2", "--dilation", "auto", "--duration", "300 us", *UNCALIBRATED)
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())

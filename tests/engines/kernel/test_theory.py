@@ -18,7 +18,7 @@ from tests.support import theory
 from tests.support.known import SLACK, dcqcn_at_rest, eight
 from tests.support.runs import Runs
 
-pytestmark = [pytest.mark.root, pytest.mark.measures, pytest.mark.slow]
+pytestmark = [pytest.mark.root, pytest.mark.measures, pytest.mark.alone, pytest.mark.slow]
 
 HPCC_FLOWS = 8
 HELD = 1 / 32 + 1 / 64  # of a base RTT: an agent gathers feedback for the one, and packets for the other

@@ -46,6 +46,7 @@ def assert_clean(*hosts: Host) -> None:
 
 
 @pytest.mark.measures
+@pytest.mark.alone
 def test_three_senders_share_a_real_bottleneck(lab: Lab, tmp_path: Path) -> None:
     """DCQCN, with marks from the switch; Ansible looks first whether the hosts have this testbed."""
     file, out = inventory(lab, testbed_port_rate=f"{RATE:g} bit/s"), tmp_path / "run"

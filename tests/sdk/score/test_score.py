@@ -35,6 +35,7 @@ def test_the_same_candidate_and_seed_have_the_same_number_however_it_is_run() ->
 
 @pytest.mark.root
 @pytest.mark.measures
+@pytest.mark.alone
 def test_the_rack_gives_about_the_same_number() -> None:
     """At the least dilation that should be clean feedback is up to an eighth of an RTT late."""
     virtual, rack = (score("hpcc", SHORT[1:], 1, 1, engine) for engine in ("virtual", "kernel"))

@@ -16,7 +16,7 @@ from testbed.base import linux
 from testbed.engines.lab.switch.pinned import PinnedSwitch
 from tests.support.sandboxed import inside
 
-pytestmark = pytest.mark.root  # alone: TCP's timers are of wall time
+pytestmark = [pytest.mark.root, pytest.mark.alone]  # TCP's timers are of wall time
 ATTEMPTS = 3  # of a machine that may be busy: what TCP then does is not what it would do
 
 RATE = 20e6  # bit/s: a machine that is busy for some ms has little influence on RTTs of 15 to 30 ms
