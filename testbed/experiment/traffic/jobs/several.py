@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from testbed.experiment.block import refuse
+from testbed.experiment.block import HostName, refuse
 from testbed.experiment.traffic.flow import Payload
 from testbed.experiment.traffic.jobs import OneJob
 from testbed.experiment.traffic.jobs.job import JOB_PAYLOAD
@@ -21,10 +21,10 @@ class Jobs(Pattern):
 
     pattern: Literal["jobs"] = Field(description="`jobs`")
     payload: Payload = JOB_PAYLOAD
-    placement: Literal["packed", "spread", "random"] = Field(
+    placement: Literal["packed", "spread", "random"] | list[HostName] = Field(
         default="packed",
         description="`packed`: one job after the other fills the hosts, switch by switch; `spread`: a job's ranks take "
-        "the switches in turn; `random`: any host, by the seed.",
+        "the switches in turn; `random`: any host, by the seed; or a list of hosts, one for each rank of the jobs.",
     )
     alone: str = Field(
         default="",
@@ -35,8 +35,13 @@ class Jobs(Pattern):
     )
 
     def hosts_needed(self) -> int:
-        """One per rank."""
-        return sum(job.hosts_needed() for job in self.jobs)
+        """One per rank; up to the last one of the list, if there is one."""
+        return max([sum(job.hosts_needed() for job in self.jobs), *(host + 1 for host in self._listed)])
+
+    @property
+    def _listed(self) -> list[int]:
+        """Hosts from 0."""
+        return [int(host[1:]) - 1 for host in self.placement] if isinstance(self.placement, list) else []
 
     def flow_count(self, context: Context) -> float:
         """All together."""
@@ -58,6 +63,8 @@ class Jobs(Pattern):
 
     def _hosts(self, context: Context) -> list[int]:
         """Hosts from 0, in the order in which jobs take them."""
+        if self._listed:
+            return self._listed
         if self.placement == "random":
             return [int(host) for host in context.random().permutation(context.hosts)]
         if self.placement == "packed":
@@ -79,6 +86,15 @@ class Jobs(Pattern):
         if not isinstance(data, dict) or not isinstance(data.get("jobs"), list):
             return data
         return {**data, "jobs": [one_payload(job, data, f"jobs.{i}", "4096 B") for i, job in enumerate(data["jobs"])]}
+
+    @model_validator(mode="after")
+    def _all_are_placed(self) -> Self:
+        ranks = sum(job.hosts_needed() for job in self.jobs)
+        if isinstance(self.placement, list) and (
+            len(set(self.placement)) != len(self.placement) or len(self.placement) != ranks
+        ):
+            refuse("placement", f"expected {ranks} different hosts, as many as the jobs have ranks")
+        return self
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:

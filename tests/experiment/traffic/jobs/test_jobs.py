@@ -58,9 +58,13 @@ LEAVES = {"kind": "leaf-spine", "leaves": 2, "spines": 1, "hosts_per_leaf": 4}
 
 @pytest.mark.parametrize(
     ("placement", "a"),
-    [("packed", ("h1", "h2", "h3", "h4")), ("spread", ("h1", "h5", "h2", "h6"))],
+    [
+        ("packed", ("h1", "h2", "h3", "h4")),
+        ("spread", ("h1", "h5", "h2", "h6")),
+        (["h8", "h1", "h3", "h2", "h4", "h5", "h6", "h7"], ("h8", "h1", "h3", "h2")),
+    ],
 )
-def test_jobs_are_placed(placement: str, a: tuple[str, ...]) -> None:
+def test_jobs_are_placed(placement: str | list[str], a: tuple[str, ...]) -> None:
     plan = experiment(TWO | {"placement": placement}, rack=LEAVES).plan
     jobs = plan.tasks.jobs
     assert [job.name for job in jobs] == ["a", "b"]
@@ -96,6 +100,7 @@ def test_a_job_alone_stays_where_it_is() -> None:
         (RING | {"ranks": 6, "algorithm": "halving-doubling"}, "power of two of ranks, got 6"),
         ({**TWO, "jobs": [RING, RING]}, "called 'allreduce' already"),
         (TWO | {"alone": "c"}, "no job 'c'; allowed: a, b"),
+        (TWO | {"placement": ["h1", "h2"]}, "expected 8 different hosts, as many as the jobs have ranks"),
         (
             {"pattern": "flows", "flows": [{"src": "h1", "dst": "h2", "size": "1 B", "after": [1]}] * 2},
             "wait for each other",
