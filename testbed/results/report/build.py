@@ -20,6 +20,7 @@ from testbed.results.report.content import Report
 from testbed.results.report.moments import Moments
 from testbed.results.report.plot import Plot
 from testbed.results.report.plots import plots
+from testbed.results.report.port_queues import port_queues
 from testbed.results.report.sizes import slowdown_plots
 from testbed.results.report.timeline import MOST_CHANGES, Timeline, timelines
 from testbed.results.report.topology import draw, links_of
@@ -37,7 +38,8 @@ def build(run: Path, flows: Sequence[str] = ()) -> Report:
     if any(one.first + len(one.paths) > len(measured.flows) for one in agents or ()):
         raise BadInput(f"{run / folder.DECISIONS} is about other flows than flows.parquet: is it from another run?")
     report = compose(measured, results.summary, results.manifest, agents, flows)
-    report = replace(report, plots=[*report.plots, *queue_plots(run, measured), *_of_tuners(run, measured)])
+    more = [*queue_plots(run, measured), *_of_tuners(run, measured)]
+    report = replace(report, plots=[*report.plots, *more], queues=port_queues(run, measured))
     traffic = results.manifest.experiment.get("traffic", {})
     if not (run / STEPS).is_file():
         return _over_time(report, Moments.of(measured, traffic))

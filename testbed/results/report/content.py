@@ -21,10 +21,11 @@ class Report:
     topology: str  # an SVG element
     timelines: list[Timeline]
     about_stories: list[str]  # how the flows were chosen, or why there are none
+    queues: str = ""  # of every port that has several, an SVG element
     matrix: str = ""  # who sent to whom, an SVG element; of jobs
 
     def drawings(self) -> dict[str, str]:
         """The plots for print: file name to SVG."""
         drawn = [*self.plots, *(timeline.plot for timeline in self.timelines[:1])]
-        elements = {"topology": self.topology, "matrix": self.matrix}
+        elements = {"topology": self.topology, "port-queues": self.queues, "matrix": self.matrix}
         return vector.svgs(drawn) | {f"{name}.svg": vector.standalone(one) for name, one in elements.items() if one}

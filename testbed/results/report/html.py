@@ -27,7 +27,7 @@ def render(report: Report) -> str:
 <div>{_table(summary)}</div>
 <figure class="rack"><h2>Rack</h2>
 <p class="note">every link over the window: left what the host sent, right what it got</p>{report.topology}
-{_matrix(report)}</figure>
+{_queues(report)}{_matrix(report)}</figure>
 </section>
 {HINT}
 <section class="plots">
@@ -51,6 +51,13 @@ def _verdict(summary: Summary) -> str:
 def _table(summary: Summary) -> str:
     below = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes(summary))
     return f"<h2>Figures</h2>{table.figures(summary).html()}\n{below}"
+
+
+def _queues(report: Report) -> str:
+    if not report.queues:
+        return ""
+    note = "pale: the highest depth, dark: the mean over the window; M marked, D dropped, P paused: point at a bar"
+    return f'<h2>Queues of every port</h2><p class="note">{note}</p>{report.queues}'
 
 
 def _matrix(report: Report) -> str:
