@@ -27,6 +27,7 @@ BEHAVIOURS = {
         "makefile": "`make run`, whose recipe is more than a command",
         "mirror": "this",
         "notebook": "the notebook of the docs",
+        "pages": "the commands of all pages",
         "package": "a wheel outside the checkout",
         "site": "the pages as a site",
         "readme": "the README's steps",

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.main import get_command
 
-from testbed.cli.main import app, commands
+from testbed.cli.main import commands
 from tests.support.checkout import ROOT
+from tests.support.understood import understood, words
 
 README = (ROOT / "README.md").read_text()
 BIN = Path(sys.executable).parent
@@ -100,34 +97,24 @@ def commands_of_the_readme() -> list[list[str]]:
     """What comes after `testbed` in every command of the README, of a line of its own or in a sentence."""
     lines = re.findall(r"^(?:    )?((?:sudo |uvx .*)?testbed (?!emulates).*)$", README, re.MULTILINE)
     spans = re.findall(r"`((?:sudo )?testbed [^`]*)`", README)
-    words = [shlex.split(line, comments=True) for line in lines + spans]
-    found = {tuple(one[one.index("testbed") + 1 :]) for one in words}  # its folder in Python's words is no command
-    return [list(itertools.takewhile(lambda word: word != ">", one)) for one in sorted(found)]
+    return [list(one) for one in sorted({tuple(words(line)) for line in lines + spans})]
 
 
 def test_every_command_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is understood, options and all, and what has a dry run passes it."""
     monkeypatch.chdir(tmp_path)
     unable = {"...", "./my_cc.py", "--inventory"}  # need what a reader has, or has just made
-    understood, dry = get_command(app), []
-    stop(understood)
-    for words in commands_of_the_readme():
-        understood.main(words, standalone_mode=False)
-        if words and words[0] in {"run", "sweep", "reproduce"} and len(words) > 1 and not unable & {*words}:
-            dry.append(words)
+    command, dry = understood(), []
+    for one in commands_of_the_readme():
+        command.main(one, standalone_mode=False)
+        if one and one[0] in {"run", "sweep", "reproduce"} and len(one) > 1 and not unable & {*one}:
+            dry.append(one)
     short = {"reproduce": ("--quick",)}  # all cells of all tables are resolved elsewhere
-    for words in dry:
-        code = commands().main([*words, *short.get(words[0], ()), "--dry-run"], standalone_mode=False)
-        assert not code, words
-    assert {words[0] for words in dry} == {"run", "sweep", "reproduce"}
+    for one in dry:
+        code = commands().main([*one, *short.get(one[0], ()), "--dry-run"], standalone_mode=False)
+        assert not code, one
+    assert {one[0] for one in dry} == {"run", "sweep", "reproduce"}
     assert list(tmp_path.iterdir()) == []
-
-
-def stop(command: Any) -> None:
-    """From here on it reads its options, and does nothing."""
-    command.callback = None
-    for one in getattr(command, "commands", {}).values():
-        stop(one)
 
 
 def test_make_has_what_is_asked_of_it() -> None:
