@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 SWITCH, RESULTS = "switch", "results"
 FORMATS = ["sonic"]
 RUN_FORMATS = ["fct", "htsim", "astra-sim", "openmetrics", "csv"]
-C, DOCA_PCC = "c", "doca-pcc"  # any controller that is compiled
+C, SIMULATORS, DOCA_PCC = "c", ("htsim", "ns3"), "doca-pcc"  # any controller that is compiled
 
 
 def export(  # noqa: PLR0917 - one parameter per option
     name: Name,
     to: Annotated[
         str,
-        typer.Option(metavar="TARGET", help="What for: c or doca-pcc, any compiled controller; of a switch sonic."),
+        typer.Option(
+            metavar="TARGET", help="What for: c, htsim, ns3 or doca-pcc, any compiled controller; of a switch sonic."
+        ),
     ],
     experiment: Annotated[
         str,
@@ -68,6 +70,11 @@ def export(  # noqa: PLR0917 - one parameter per option
         from testbed.sdk.export.c import job
 
         run_job("export", name, settings, {}, preset, out, dry_run, format, job.of(name))
+        return
+    if to in SIMULATORS:
+        from testbed.sdk.export.simulators import job as simulators
+
+        run_job("export", name, settings, {}, preset, out, dry_run, format, simulators.of(name, to))
         return
     if to == DOCA_PCC and not jobs.has(name, "export"):
         from testbed.sdk.export.card import job as card

@@ -17,7 +17,7 @@ from testbed.sdk.jobs import Job, JobConfig, JobContext, Result
 from testbed.units import Rate, Ratio, Time
 
 DOCA_PCC = "doca-pcc"
-TARGETS = ["c", DOCA_PCC]
+TARGETS = ["c", "htsim", "ns3", DOCA_PCC]
 
 
 def of_a_probe(base_rtt: float | None) -> float:

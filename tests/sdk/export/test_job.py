@@ -57,7 +57,7 @@ def test_what_needs_a_base_rtt_says_so(tmp_path: Path) -> None:
         ("swif", {}, "did you mean 'swift'?"),
         ("bolt", {}, "no card hears what switches say"),
         ("adpg-nn", {}, "it is no controller that is compiled from Python"),
-        ("swift", {"to": "doca"}, r"did you mean 'doca-pcc'\? \(allowed: c, doca-pcc\)"),
+        ("swift", {"to": "doca"}, r"did you mean 'doca-pcc'\? \(allowed: c, doca-pcc, htsim, ns3\)"),
         ("fixed", {"rate": 0}, "'0' is not a rate"),
         ("swift", {"fs_range": "2 s"}, "FS_RANGE_NS .* the card takes 0 to 1000000000"),
     ],

@@ -1,0 +1,1 @@
+"""Classes of simulators around a controller in C."""
