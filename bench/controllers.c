@@ -11,7 +11,7 @@
 struct told {
 	int64_t flow, event, number;
 	double now;
-	struct ack ack;
+	struct cc_ack ack;
 };
 
 static double now_ns(void)
@@ -34,7 +34,7 @@ int64_t time_calls(struct decider *d, const struct told *all, int64_t batches, d
 		for (int64_t i = 0; i < BATCH; i++) {
 			const struct told *t = told + i;
 
-			if (!tell(d, t->flow, t->event, t->now, t->number, t->event == ON_ACK ? &t->ack : NULL))
+			if (!tell(d, t->flow, t->event, t->now, t->number, t->event == CC_ON_ACK ? &t->ack : NULL))
 				return 0;
 		}
 		ns[b] = (now_ns() - began) / BATCH;

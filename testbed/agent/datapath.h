@@ -176,9 +176,9 @@ static inline int64_t newest_acked(const struct datapath *d, int64_t f)
 }
 
 /* INT record `i` of an acknowledgement, in nominal units. */
-static inline struct hop hop_of(const struct datapath *d, const struct record *r, int64_t i)
+static inline struct cc_hop hop_of(const struct datapath *d, const struct record *r, int64_t i)
 {
-	return (struct hop){
+	return (struct cc_hop){
 		.node = r->hop[i].node,
 		.ts = nominal(d, r->hop[i].ts_ns),
 		.tx_bytes = (double)r->hop[i].tx_bytes,

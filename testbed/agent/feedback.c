@@ -127,7 +127,7 @@ static void read_hops(struct datapath *d, int64_t row, const struct record *r)
 	for (int64_t i = 0; i < r->hops && i < MAX_HOPS; i++) {
 		int64_t at = row * MAX_HOPS + i;
 
-		struct hop hop = hop_of(d, r, i);
+		struct cc_hop hop = hop_of(d, r, i);
 
 		d->hop_node[at] = hop.node;
 		d->hop_ts[at] = hop.ts;

@@ -48,7 +48,7 @@ static void ask_controller(struct datapath *d, int64_t f, int64_t event, double 
 
 	if (c->failed)
 		return;
-	status = c->decider->decide(&nothing, &c->decider->raised, (struct decided *)flow, event, now, 0, (const struct ack *)told);
+	status = c->decider->decide(&nothing, &c->decider->raised, (struct decided *)flow, event, now, 0, (const struct cc_ack *)told);
 	if (!status && !(flow->window >= 0 && !isnan(flow->timer) && told->host.rate > 0 && !isinf(told->host.rate) &&
 			 told->host.window > 0))
 		status = IMPOSSIBLE;

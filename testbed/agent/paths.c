@@ -18,7 +18,7 @@ static struct way *way_of(const struct flight *p, int64_t number)
 }
 
 /* Tell the chooser; 0 if it has failed. */
-static int tell_chooser(struct datapath *d, int64_t f, int64_t event, double now, int64_t entropy, const struct ack *ack)
+static int tell_chooser(struct datapath *d, int64_t f, int64_t event, double now, int64_t entropy, const struct cc_ack *ack)
 {
 	struct decider *c = d->paths.chooser;
 	void *nothing;
@@ -34,7 +34,7 @@ static int tell_chooser(struct datapath *d, int64_t f, int64_t event, double now
 }
 
 /* Numbers name data: what became of one is told of the path that it took last. */
-void tell_path(struct datapath *d, int64_t f, int64_t number, int64_t event, const struct ack *ack, double now)
+void tell_path(struct datapath *d, int64_t f, int64_t number, int64_t event, const struct cc_ack *ack, double now)
 {
 	const struct flight *p = &d->paths.flights[f];
 
@@ -139,7 +139,7 @@ int64_t resolve(struct datapath *d, struct ring *ring, int64_t f, const struct r
 	struct flow *flow = &d->flow[f];
 	int64_t number = flow->expected + ((int32_t)((r->psn - (uint32_t)flow->expected) << 8) >> 8), lost = 0;
 	struct way *w = way_of(p, number);
-	struct ack ack = {.now = now, .packets = 1, .bytes = r->frame, .rtt = rtt, .ce_packets = !!(r->flags & SHIM_CE)};
+	struct cc_ack ack = {.now = now, .packets = 1, .bytes = r->frame, .rtt = rtt, .ce_packets = !!(r->flags & SHIM_CE)};
 	int known = w->number == number;
 
 	p->longest = fmax(p->longest, rtt);

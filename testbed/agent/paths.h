@@ -68,7 +68,7 @@ struct ring;
 
 int64_t note_sent(struct datapath *d, int64_t f, int64_t number);
 int64_t resolve(struct datapath *d, struct ring *ring, int64_t f, const struct record *r, double rtt, double now);
-void tell_path(struct datapath *d, int64_t f, int64_t number, int64_t event, const struct ack *ack, double now);
+void tell_path(struct datapath *d, int64_t f, int64_t number, int64_t event, const struct cc_ack *ack, double now);
 void check_stack(struct datapath *d, int64_t f, const struct record *r);
 void give_up(struct datapath *d, const int64_t *flows, int64_t n, double now);
 

@@ -250,7 +250,7 @@ struct progress recover(struct datapath *d, int64_t f, const struct record *r, d
 	q->longest = fmax(q->longest, rtt);
 #if MANY_PATHS
 	tell_path(d, f, r->opcode == BTH_ACK ? flow->expected : next + r->payload, CHOOSE_ACK,
-		  &(struct ack){.now = now, .packets = 1, .rtt = rtt, .ce_packets = !!(r->flags & SHIM_CE)}, now);
+		  &(struct cc_ack){.now = now, .packets = 1, .rtt = rtt, .ce_packets = !!(r->flags & SHIM_CE)}, now);
 	if (r->opcode == AETH_NAK && d->transport.recovery == GO_BACK_N && next >= flow->expected)
 		tell_path(d, f, next, CHOOSE_LOSS, NULL, now);
 #endif

@@ -37,7 +37,7 @@ static void count_time(struct decisions *c, int64_t before)
 	count(c->times, seconds);
 }
 
-static int decide(struct datapath *d, int64_t f, int64_t event, double now, int64_t number, const struct ack *ack)
+static int decide(struct datapath *d, int64_t f, int64_t event, double now, int64_t number, const struct cc_ack *ack)
 {
 	struct decisions *c = &d->decisions;
 	int64_t before, opener = d->flow[f].opener;
@@ -65,7 +65,7 @@ static void trace_call(struct datapath *d, int64_t kind, int64_t f, double now, 
 		       (size_t)length * sizeof(*told));
 }
 
-static void trace_feedback(struct datapath *d, int64_t kind, int64_t f, const struct ack *ack, int64_t cnps, int64_t lost)
+static void trace_feedback(struct datapath *d, int64_t kind, int64_t f, const struct cc_ack *ack, int64_t cnps, int64_t lost)
 {
 	struct trace *t = d->decisions.trace;
 	int64_t opener = d->flow[f].opener;
@@ -76,11 +76,11 @@ static void trace_feedback(struct datapath *d, int64_t kind, int64_t f, const st
 }
 
 /* What every kind of feedback says about its flow. */
-static struct ack nothing_acked(struct datapath *d, int64_t f, double now)
+static struct cc_ack nothing_acked(struct datapath *d, int64_t f, double now)
 {
 	const struct flow *newest = &d->flow[newest_message(d, f)];
 
-	return (struct ack){
+	return (struct cc_ack){
 		.now = now,
 		.seq = d->flow[f].sent_before + newest_acked(d, f),
 		.next_seq = newest->sent_before + newest->sent,
@@ -92,7 +92,7 @@ static struct ack nothing_acked(struct datapath *d, int64_t f, double now)
 /* An ACK, what it acknowledges, and the loss that it shows. */
 void tell_ack(struct datapath *d, int64_t f, const struct record *r, const struct progress *what, double rtt, double now)
 {
-	struct ack ack = nothing_acked(d, f, now);
+	struct cc_ack ack = nothing_acked(d, f, now);
 	int64_t lost = what->lost > 0 ? what->lost : 0;
 
 	ack.packets = what->packets;
@@ -101,48 +101,48 @@ void tell_ack(struct datapath *d, int64_t f, const struct record *r, const struc
 	ack.ce_packets = what->ce;
 	ack.inc_packets = !!(r->flags & SHIM_INC);
 	if (d->decisions.wants_int) {
-		ack.hop_count = r->hops < MOST_HOPS ? r->hops : MOST_HOPS;
+		ack.hop_count = r->hops < CC_MOST_HOPS ? r->hops : CC_MOST_HOPS;
 		for (int64_t i = 0; i < ack.hop_count; i++)
 			ack.hops[i] = hop_of(d, r, i);
 	}
-	if (lost && !decide(d, f, ON_LOSS, now, lost, NULL))
+	if (lost && !decide(d, f, CC_ON_LOSS, now, lost, NULL))
 		return;
-	if (decide(d, f, ON_ACK, now, 0, &ack))
+	if (decide(d, f, CC_ON_ACK, now, 0, &ack))
 		trace_feedback(d, FEEDBACK, f, &ack, 0, lost);
 }
 
 /* A loss that nothing shows which was acknowledged. */
 void tell_loss(struct datapath *d, int64_t f, int64_t lost, double now)
 {
-	struct ack ack = nothing_acked(d, f, now);
+	struct cc_ack ack = nothing_acked(d, f, now);
 
-	if (decide(d, f, ON_LOSS, now, lost, NULL))
+	if (decide(d, f, CC_ON_LOSS, now, lost, NULL))
 		trace_feedback(d, FEEDBACK, f, &ack, 0, lost);
 }
 
 void tell_cnp(struct datapath *d, int64_t f, double now)
 {
-	struct ack ack = nothing_acked(d, f, now);
+	struct cc_ack ack = nothing_acked(d, f, now);
 
-	if (decide(d, f, ON_CNP, now, 0, NULL))
+	if (decide(d, f, CC_ON_CNP, now, 0, NULL))
 		trace_feedback(d, FEEDBACK, f, &ack, 1, 0);
 }
 
 /* An SRC: controllers in batches get none. */
 void tell_src(struct datapath *d, int64_t f, const struct record *r, double age, double now)
 {
-	struct ack src = nothing_acked(d, f, now);
+	struct cc_ack src = nothing_acked(d, f, now);
 
 	src.rtt = age;
 	src.hop_count = 1;
 	src.hops[0] = hop_of(d, r, 0);
-	if (decide(d, f, ON_SRC, now, 0, &src))
+	if (decide(d, f, CC_ON_SRC, now, 0, &src))
 		trace_feedback(d, SRC, f, &src, 0, 0);
 }
 
 int tell_start(struct datapath *d, int64_t f, double now)
 {
-	if (!decide(d, f, ON_START, now, 0, NULL))
+	if (!decide(d, f, CC_ON_START, now, 0, NULL))
 		return 0;
 	trace_call(d, START, f, now, NULL, 0);
 	return 1;
@@ -150,7 +150,7 @@ int tell_start(struct datapath *d, int64_t f, double now)
 
 int tell_sent(struct datapath *d, int64_t f, int64_t bytes, double now)
 {
-	if (!decide(d, f, ON_SENT, now, bytes, NULL))
+	if (!decide(d, f, CC_ON_SENT, now, bytes, NULL))
 		return 0;
 	trace_call(d, SENT, f, now, &bytes, 1);
 	return 1;
@@ -158,7 +158,7 @@ int tell_sent(struct datapath *d, int64_t f, int64_t bytes, double now)
 
 int tell_timer(struct datapath *d, int64_t f, double now)
 {
-	if (!decide(d, f, ON_TIMER, now, 0, NULL))
+	if (!decide(d, f, CC_ON_TIMER, now, 0, NULL))
 		return 0;
 	trace_call(d, TIMER, f, now, NULL, 0);
 	return 1;
@@ -167,9 +167,9 @@ int tell_timer(struct datapath *d, int64_t f, double now)
 /* Everything in flight of the flow was declared lost. */
 int tell_timeout(struct datapath *d, int64_t f, double now)
 {
-	struct ack ack = nothing_acked(d, f, now);
+	struct cc_ack ack = nothing_acked(d, f, now);
 
-	if (!decide(d, f, ON_TIMEOUT, now, 0, NULL))
+	if (!decide(d, f, CC_ON_TIMEOUT, now, 0, NULL))
 		return 0;
 	trace_feedback(d, TIMEOUT, f, &ack, 0, 0);
 	return 1;

@@ -60,7 +60,7 @@ static inline int64_t *add_call(struct trace *t, int64_t kind, double now, const
 
 /* Feedback is told as so many numbers, the last of which is the RTT, and the INT records column by column. */
 static inline void record_feedback(struct trace *t, int64_t kind, double now, const struct decided *decided,
-				   int64_t flow, const struct ack *ack, int64_t cnps, int64_t lost, int with_int)
+				   int64_t flow, const struct cc_ack *ack, int64_t cnps, int64_t lost, int with_int)
 {
 	const int64_t numbers[TOLD] = {ack->packets, ack->bytes, ack->ce_packets, ack->inc_packets, cnps, lost,
 				       ack->hop_count, ack->seq, ack->next_seq, ack->inflight, bits(ack->rtt)};
@@ -69,7 +69,7 @@ static inline void record_feedback(struct trace *t, int64_t kind, double now, co
 
 	memcpy(told, numbers, sizeof(numbers));
 	for (int64_t i = 0; i < hops; i++) {
-		const struct hop *hop = ack->hops + i;
+		const struct cc_hop *hop = ack->hops + i;
 		const int64_t words[] = {hop->node, bits(hop->ts), bits(hop->tx_bytes), bits(hop->queue), bits(hop->rate)};
 
 		for (int64_t k = 0; k < 5; k++)

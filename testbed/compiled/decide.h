@@ -1,41 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * How C asks a controller of the form per flow (testbed/controller.py, CompiledController): machine code, or Python
- * behind the same pointer. layout.py and flows.py mirror it.
+ * behind the same pointer. What it is told is of testbed_cc.h; layout.py and flows.py mirror both.
  */
 #ifndef TESTBED_DECIDE_H
 #define TESTBED_DECIDE_H
 
+#include "testbed_cc.h"
+
 #include <math.h>
-#include <stdint.h>
-
-#define MOST_HOPS 8
-
-/* One INT record; times are nominal seconds, sizes bytes, rates bit/s. */
-struct hop {
-	int64_t node;
-	double ts, tx_bytes, queue, rate;
-};
-
-/* An SRC is told as one as well: its age is `rtt`, and its port the one hop. */
-struct ack {
-	double now;
-	int64_t packets, bytes, seq, next_seq, inflight;
-	double rtt;
-	int64_t ce_packets, inc_packets, hop_count;
-	struct hop hops[MOST_HOPS];
-};
-
-enum callback { ON_START, ON_ACK, ON_CNP, ON_LOSS, ON_TIMEOUT, ON_TIMER, ON_SENT, ON_SRC };
 
 /* Every flow's record begins with what was decided. */
 struct decided {
 	double rate, window, timer;
 };
 
-/* numba's calling convention: a status other than 0 is an exception, which `raised` describes. */
+/*
+ * numba's calling convention: a status other than 0 is an exception, which `raised` describes. An SRC comes as an ACK
+ * whose `rtt` is its age and whose one hop its port.
+ */
 typedef int32_t decide_fn(void *nothing, void **raised, struct decided *flow, int64_t event, double now, int64_t number,
-			  const struct ack *ack);
+			  const struct cc_ack *ack);
 
 struct decider {
 	decide_fn *decide;
@@ -77,7 +62,7 @@ static inline int went_well(struct decider *c, int64_t f, int64_t event, int64_t
 }
 
 /* Tell flow `f` of an event; 0 if the controller failed, and `c` says how. */
-static inline int tell(struct decider *c, int64_t f, int64_t event, double now, int64_t number, const struct ack *ack)
+static inline int tell(struct decider *c, int64_t f, int64_t event, double now, int64_t number, const struct cc_ack *ack)
 {
 	struct decided *flow = record_of(c, f);
 	void *nothing;

@@ -66,7 +66,7 @@ void arm(void)
 }
 
 int32_t guarded(void *nothing, void **raised, struct decided *flow, int64_t event, double now, int64_t number,
-		const struct ack *ack)
+		const struct cc_ack *ack)
 {
 	struct decider *c = (struct decider *)((char *)raised - offsetof(struct decider, raised));
 	jmp_buf here;

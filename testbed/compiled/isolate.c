@@ -34,7 +34,7 @@ struct apart {
 	int32_t status;
 	int64_t event, number, crashed_at, told;
 	double now;
-	struct ack ack;
+	struct cc_ack ack;
 	struct past past[KEPT];
 	char flow[];
 };
@@ -104,7 +104,7 @@ static int32_t ended(struct decider *c)
 }
 
 int32_t isolated(void *nothing, void **raised, struct decided *flow, int64_t event, double now, int64_t number,
-		 const struct ack *ack)
+		 const struct cc_ack *ack)
 {
 	struct decider *c = (struct decider *)((char *)raised - offsetof(struct decider, raised));
 	struct apart *apart;

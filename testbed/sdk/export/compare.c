@@ -8,7 +8,7 @@
 struct told {
 	int64_t flow, event, number;
 	double now;
-	struct ack ack;
+	struct cc_ack ack;
 };
 struct outcome {
 	int64_t raised; /* events that failed in the first: it raises, C goes on */
@@ -28,7 +28,7 @@ void compare(struct decider *a, struct decider *b, const struct told *all, int64
 		const struct told *t = all + i;
 		int fine;
 
-		if (t->event == ON_START)
+		if (t->event == CC_ON_START)
 			begin(a, t->flow), begin(b, t->flow);
 		fine = tell(a, t->flow, t->event, t->now, t->number, &t->ack);
 		tell(b, t->flow, t->event, t->now, t->number, &t->ack);
@@ -39,8 +39,8 @@ void compare(struct decider *a, struct decider *b, const struct told *all, int64
 		}
 		if (!fine) {
 			begin(a, t->flow), begin(b, t->flow);
-			tell(a, t->flow, ON_START, t->now, 0, NULL);
-			tell(b, t->flow, ON_START, t->now, 0, NULL);
+			tell(a, t->flow, CC_ON_START, t->now, 0, NULL);
+			tell(b, t->flow, CC_ON_START, t->now, 0, NULL);
 		}
 	}
 }
