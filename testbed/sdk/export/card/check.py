@@ -24,8 +24,9 @@ from testbed.base.compiler import compile_to
 from testbed.controller import Ack, CompiledController, Hop
 from testbed.registry import Plugin
 from testbed.sdk.export.card.functions import NOW
+from testbed.sdk.export.card.places import Place
 from testbed.sdk.export.card.reals import COUNTERS, word
-from testbed.sdk.export.card.source import WORDS, CardSource, Place
+from testbed.sdk.export.card.source import WORDS, CardSource
 from testbed.sdk.export.check import FLAGS, Answer
 from testbed.sdk.export.numbers import LINE_RATE
 
