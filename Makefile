@@ -8,7 +8,7 @@ HOSTS_PYTHON ?= $(PYTHON)
 DEGRADED := make run: the run is complete, its verdict is 'degraded'; the table says why and what to do. \
 'testbed run' itself ends with 3 then, make with 0.
 
-.PHONY: run test setup check lint types playbooks unit bench lab dist deb where image wheelhouse docs findings schema cache clean help
+.PHONY: run test setup check lint types c playbooks unit bench lab dist deb where image wheelhouse docs findings schema cache clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -20,8 +20,8 @@ test: setup check ## install what is missing, pass all checks and tests
 setup: ## install what is missing, for running and for testing
 	@scripts/setup --tests
 
-check: ## ruff, mypy, import contracts and ansible-lint
-	@$(MAKE) --no-print-directory -j 2 --output-sync types lint playbooks
+check: ## ruff, mypy, import contracts, cppcheck and ansible-lint
+	@$(MAKE) --no-print-directory -j 2 --output-sync types lint c playbooks
 
 types:
 	MYPY_NUM_WORKERS=2 .venv/bin/mypy
@@ -30,6 +30,10 @@ lint:
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/lint-imports --no-logo
+
+c: # warnings are errors whenever it is compiled; eBPF and what a card runs have tests of their own
+	cppcheck -q --error-exitcode=1 --std=c11 --enable=warning,portability -Itestbed/compiled -Itestbed/agent -Itestbed/dataplane \
+		$(addprefix testbed/,agent compiled live results sdk/conformance sdk/export/compare.c engines/apps engines/fluid dataplane/port_reader.c)
 
 playbooks:
 	cd ansible && ../.venv/bin/ansible-lint
