@@ -221,7 +221,14 @@ def test_records_are_those_of_c(tmp_path: Path) -> None:
     assert fields_of(definition("flow", STATE.read_text())) == list(FLOW.names or ())
     acks = [f"offsetof(struct cc_ack, {field})" for field in ACK.names or ()]
     hops = [f"offsetof(struct cc_hop, {field})" for field in HOP.names or ()]
-    expressions = ["sizeof(struct event)", "sizeof(struct batch)", "sizeof(struct cc_ack)", "CC_MOST_HOPS", *acks, *hops]
+    expressions = [
+        "sizeof(struct event)",
+        "sizeof(struct batch)",
+        "sizeof(struct cc_ack)",
+        "CC_MOST_HOPS",
+        *acks,
+        *hops,
+    ]
     expected = [
         2 * np.dtype(np.float64).itemsize,
         datapath.BATCH_WORDS * np.dtype(np.int64).itemsize,
