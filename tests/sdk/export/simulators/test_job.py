@@ -118,7 +118,7 @@ def swift(folder: Path, simulator: str) -> None:
 
 
 def settles(printed: str) -> None:
-    """Swift's incast of 16, as in the rack (docs/export.md)."""
+    """Swift's incast of 16, as in the rack (docs/howto/export.md)."""
     utilisation, queueing, jain = re.findall(
         r"utilisation ([\d.]+) %, queueing mean ([\d.]+) us.* Jain ([\d.]+)", printed
     )[0]
