@@ -76,6 +76,7 @@ def _read(url: str, seen: Seen) -> None:
 
 @pytest.mark.root
 @pytest.mark.measures
+@pytest.mark.alone
 def test_metrics_are_there_from_start_to_end(seen: Seen) -> None:
     first, last = seen.scrapes[0], seen.scrapes[-1]
     assert first == {}  # the rack was being built
@@ -92,6 +93,7 @@ def test_metrics_are_there_from_start_to_end(seen: Seen) -> None:
 
 @pytest.mark.root
 @pytest.mark.measures
+@pytest.mark.alone
 def test_counters_grow_to_what_the_summary_says(seen: Seen) -> None:
     running = [scrape for scrape in seen.scrapes if ("testbed_port_tx_bytes_total", (("port", "s1-eth9"),)) in scrape]
     sent = [
@@ -112,6 +114,7 @@ def test_counters_grow_to_what_the_summary_says(seen: Seen) -> None:
 
 @pytest.mark.root
 @pytest.mark.measures
+@pytest.mark.alone
 def test_events_tell_the_run_from_scene_to_verdict(seen: Seen) -> None:
     kinds = [name for name, _ in seen.events]
     assert kinds[0] == "stage"
@@ -128,6 +131,7 @@ def test_events_tell_the_run_from_scene_to_verdict(seen: Seen) -> None:
 
 @pytest.mark.root
 @pytest.mark.measures
+@pytest.mark.alone
 def test_utilisation_of_the_events_is_that_of_the_summary(seen: Seen) -> None:
     """The mean over the updates of the window: same counter, other borders."""
     scene = next(data for name, data in seen.events if name == "scene")

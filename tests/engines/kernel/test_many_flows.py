@@ -15,6 +15,7 @@ GAP = 800e-6  # s between the packets of a flow: a hundred base RTTs; in sum 89 
 
 @pytest.mark.root
 @pytest.mark.measures
+@pytest.mark.alone
 def test_8192_flows_share_one_line(tmp_path: Path) -> None:
     """Each starts in its turn, so that nothing is lost and whatever is slow is the emulation's fault."""
     flows = SENDERS * PER_SENDER
