@@ -13,6 +13,7 @@ from testbed.agent.structs import CTrace
 from testbed.base.arrays import Ints
 from testbed.compiled.askable import Askable
 from testbed.controller import Signal
+from testbed.results.trace import DecisionTrace
 
 
 class Decisions:
@@ -24,14 +25,11 @@ class Decisions:
         self._datapath, self._code, self._pointer = datapath, datapath.code, datapath.pointer
         self._c = c = datapath.c.decisions
         n, memory, signals = len(datapath.flows), datapath.memory, controller.signals
-        self._trace = meter.trace
         self._lost: Exception | None = None
-        self._record = trace = CTrace(*meter.trace.addresses())
-        if meter.trace.is_taken:
-            trace.full = CTrace.Full(self._make_room)
+        self.record(meter.trace)
         times = memory.histogram(meter.decision_times)
         self._keep = controller, meter, times  # C points to them
-        c.of, c.trace, c.times = memory.keep(controller.addresses), ctypes.addressof(trace), ctypes.addressof(times)
+        c.of, c.times = memory.keep(controller.addresses), ctypes.addressof(times)
         c.wants_int, c.wants_sent, c.wants_src = (one in signals for one in (Signal.INT, Signal.TX, Signal.SRC))
         c.longest_sleep, c.gather = timing.longest_sleep, timing.gather
         if timing.decision_cost is not None:
@@ -40,10 +38,18 @@ class Decisions:
         c.due, c.counts = memory.keep(np.zeros(n, np.int64)), memory.keep(meter.decisions)
         c.seconds = memory.keep(meter.decision_seconds)
 
+    def record(self, trace: DecisionTrace) -> None:
+        """Calls from now on."""
+        self._trace, self._record = trace, CTrace(*trace.addresses())
+        if trace.is_taken:
+            self._record.full = CTrace.Full(self._make_room)
+        self._c.trace = ctypes.addressof(self._record)
+
     def _make_room(self) -> None:
         """C cannot pass an exception on: nothing more is recorded then, and `has_failed` raises it."""
         try:
-            self._record.at, self._record.left = 0, self._trace.make_room()
+            self._trace.make_room()
+            *_, self._record.at, self._record.left = self._trace.addresses()
         except Exception as error:  # noqa: BLE001
             self._lost = error
 
@@ -71,11 +77,6 @@ class Decisions:
         if self._lost:
             raise self._lost
         return bool(self._c.failed)
-
-    @property
-    def recording(self) -> bool:
-        """Whether calls are still recorded."""
-        return bool(self._record.left >= 0)
 
     @property
     def steps(self) -> int:

@@ -25,9 +25,6 @@ class Deciding(Protocol):
     def has_failed(self) -> bool: ...
 
     @property
-    def recording(self) -> bool: ...
-
-    @property
     def steps(self) -> int: ...
 
     def time_out(self, flows: Ints, now: float) -> None: ...
@@ -53,7 +50,9 @@ class FlowAgent(Agent):
         super().__init__(plugin, clock, datapath, timing=timing, meter=meter)
         self.controller = controller
         self._service = clock.nominal_seconds(LONGEST_SERVICE)
-        self.decisions: Deciding = Decisions(datapath, controller, meter, timing)
+        own = Decisions(datapath, controller, meter, timing)
+        self.decisions: Deciding = own
+        self.record = own.record
 
     @property
     def steps(self) -> int:

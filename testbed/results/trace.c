@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* From the calls of a trace, whose words lie column by column in each, to columns of all their rows: trace.py. */
+#define _GNU_SOURCE /* qsort_r */
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum call { START, FEEDBACK, TIMEOUT, SENT, TIMER, SRC };
@@ -8,6 +10,7 @@ enum call { START, FEEDBACK, TIMEOUT, SENT, TIMER, SRC };
 #define FIRST_NARROW 7 /* of what feedback tells: as the columns of trace.py are ordered */
 #define FIRST_WIDE 4
 #define NEAR 64
+#define FLOW 3 /* its word in a call */
 
 /* All mirrored in trace.py. */
 struct header {
@@ -131,4 +134,39 @@ int64_t fill(struct rows *to, const struct header *headers, int64_t calls, int64
 		to->length += of.rows;
 	}
 	return i;
+}
+
+/* What says which of two calls about one flow each is first. */
+struct order {
+	const int64_t *words, *host; /* host: of each flow */
+};
+
+static int compare(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* At one instant: by host, and each host's calls as they were made. */
+static int compare_calls(const void *one, const void *other, void *order)
+{
+	const struct header *a = one, *b = other;
+	const struct order *by = order;
+	int first = compare(by->host[by->words[a->start + FLOW]], by->host[by->words[b->start + FLOW]]);
+
+	return first ? first : compare(a->start, b->start);
+}
+
+/* Calls in the order of time: those of one instant in an order that does not depend on who has made them. */
+void order_instants(struct header *headers, int64_t calls, const int64_t *words, const int64_t *host)
+{
+	struct order by = {words, host};
+
+	for (int64_t first = 0, end; first < calls; first = end) {
+		int sorted = 1;
+
+		for (end = first + 1; end < calls && headers[end].time == headers[first].time; end++)
+			sorted &= compare_calls(&headers[end - 1], &headers[end], &by) < 0;
+		if (!sorted)
+			qsort_r(headers + first, (size_t)(end - first), sizeof(*headers), compare_calls, &by);
+	}
 }

@@ -62,6 +62,7 @@ class _CRows(ctypes.Structure):
 def _library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(ROWS.compiled()))
     library.fill.restype, library.fill.argtypes = c_int64, [c_void_p, c_void_p, c_int64, c_int64, c_void_p]
+    library.order_instants.restype, library.order_instants.argtypes = None, [c_void_p, c_int64, c_void_p, c_void_p]
     return library
 
 
@@ -160,7 +161,7 @@ class DecisionTrace:
 
     def addresses(self) -> tuple[int, int, int, int, int]:
         """For whoever records in C (agent/trace.h): words, headers, state, the first free word, rows that fit."""
-        return self._address, self._header_address, self._ints_of_state.ctypes.data, 0, self._left
+        return self._address, self._header_address, self._ints_of_state.ctypes.data, self._at, self._left
 
     def decided(self, rate: Floats, window: Floats, timer: Floats) -> None:
         """The call was made where no datapath copies what it decided about its flows."""
@@ -179,12 +180,17 @@ class DecisionTrace:
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """What was recorded, as arrays that `unpacked` takes."""
-        headers, end = self._headers[: self.held_calls], 0
-        if len(headers):
-            _, start, kind, rows, hops = headers[-1].tolist()
-            words = HOPS_AT if kind in (FEEDBACK, TIMEOUT, SRC) else len(DECIDED) + (2 if kind == SENT else 1)
-            end = start + rows * (words + len(HOP) * max(hops, 0))
-        return {"headers": headers, "words": self._ints[:end], "cut": np.array([self.cut])}
+        headers = self._headers[: self.held_calls]
+        return {"headers": headers, "words": self._ints[: self.held_end], "cut": np.array([self.cut])}
+
+    @property
+    def held_end(self) -> int:
+        """Words of the calls that are held."""
+        if not self.held_calls:
+            return 0
+        _, start, kind, rows, hops = self._headers[self.held_calls - 1].tolist()
+        words = HOPS_AT if kind in (FEEDBACK, TIMEOUT, SRC) else len(DECIDED) + (2 if kind == SENT else 1)
+        return int(start + rows * (words + len(HOP) * max(hops, 0)))
 
     @classmethod
     def unpacked(cls, arrays: Mapping[str, NDArray[Any]]) -> DecisionTrace:
@@ -215,6 +221,10 @@ class DecisionTrace:
         """Calls from ``first`` on of those that are held, for `fill`: headers, how many, number of the first, words."""
         at = self._header_address + first * _HEADER.size
         return at, self.held_calls - first, self._taken_calls + first, self._address
+
+    def order_instants(self, calls: int, host: Ints) -> None:
+        """The first ``calls`` are in the order of time: put those of one instant in the order of their flows' hosts."""
+        _library().order_instants(self._header_address, calls, self._address, host.ctypes.data)
 
     @property
     def largest(self) -> int:

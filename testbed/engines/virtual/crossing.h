@@ -77,6 +77,17 @@ static void take_in(struct world *w)
 	}
 }
 
+/* All instants so far are over: decisions that were recorded can be taken. */
+static void give_records(struct parts *all)
+{
+	int64_t held = 0;
+
+	for (int64_t i = 0; i < all->count; i++)
+		held += *all->part[i].recorded;
+	if (held >= all->room)
+		all->full();
+}
+
 /* Of all parts: what is due between two windows, and how long the next one is. */
 static void open_window(struct parts *all)
 {
@@ -88,6 +99,8 @@ static void open_window(struct parts *all)
 		first = all->part[i].next < first ? all->part[i].next : first;
 	}
 	all->limit = -1;
+	if (all->full)
+		give_records(all);
 	if (ended == all->count)
 		return;
 	w->next_sample = all->next_sample;

@@ -144,6 +144,15 @@ int64_t run_parts(struct parts *all, double until, int64_t draining)
 	return endless;
 }
 
+/* Each part records decisions by itself: once there are `room` of them, all are taken between two windows. */
+void take_records(struct parts *all, int64_t room, void (*full)(void))
+{
+	for (struct part *one = all->part; one < all->part + all->count; one++)
+		one->recorded = one->agent->decisions.trace->state;
+	all->room = room;
+	all->full = full;
+}
+
 /* All decisions that are due by `now`. */
 void decide_parts(struct parts *all, double now)
 {

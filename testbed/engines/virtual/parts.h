@@ -31,6 +31,7 @@ struct part {
 	int64_t kept[MOST_PARTS]; /* packets that came from each other part, less those that went there */
 	struct decider *deciders; /* its own copies, in the order of the rack's; NULL: these themselves */
 	int64_t endless; /* a timer stays in the past */
+	const int64_t *recorded; /* how many of its decisions have not been taken */
 	int64_t failed_at; /* tick at which its agent's controller has failed; 0: it has not */
 } __attribute__((aligned(CACHE_LINE)));
 
@@ -44,6 +45,8 @@ struct parts {
 	int64_t draining; /* or until nothing is on its way: no agent is there */
 	struct decider **deciders; /* of the rack: controllers, and a path chooser */
 	int64_t decider_count;
+	void (*full)(void); /* takes what parts have recorded; NULL if nobody does */
+	int64_t room; /* once there are so many */
 	/* a barrier */
 	uint32_t turn, sleeping, arrived, unused;
 };
@@ -57,6 +60,7 @@ void begin_windows(struct parts *all);
 void cut_lines(struct parts *all, const int64_t *end);
 
 int64_t run_parts(struct parts *all, double until, int64_t draining);
+void take_records(struct parts *all, int64_t room, void (*full)(void));
 void decide_parts(struct parts *all, double now);
 int64_t find_failure(struct parts *all);
 struct parts *make_parts(int64_t count, struct decider **deciders, int64_t decider_count);

@@ -12,7 +12,7 @@ from testbed.agent.datapath import Datapath
 from testbed.agent.flow_agent import Deciding, FlowAgent
 from testbed.agent.memory import Memory
 from testbed.agent.paths import KNOWN_PORT, KNOWN_PORTS
-from testbed.agent.structs import HOPS, ROWS, CDatapath, CHistogram, CRing
+from testbed.agent.structs import HOPS, ROWS, CDatapath, CHistogram, CRing, CTrace
 from testbed.base.arrays import Ints
 from testbed.compiled.records import Decider
 from testbed.dataplane.wire import MAX_HOPS, PRIORITIES
@@ -20,6 +20,7 @@ from testbed.engines.virtual.cut import Cut
 from testbed.engines.virtual.maps import VirtualRing
 from testbed.engines.virtual.structs import OCCASION, TOP, CWorld
 from testbed.engines.virtual.world import EVENTS_PER_LINE, World
+from testbed.results.ordered import OrderedTrace
 
 KNOWN_BYTES = KNOWN_PORT.itemsize * KNOWN_PORTS
 COUNTED = ("refused", "high_water", "swapped", "int_faults", "above_line", "filled_length", "unreported_length")
@@ -28,7 +29,8 @@ COUNTED = ("refused", "high_water", "swapped", "int_faults", "above_line", "fill
 class Parts:
     """What was one world and one agent until now; both go on as those of the first part."""
 
-    def __init__(self, world: World, agent: FlowAgent, cut: Cut) -> None:
+    def __init__(self, world: World, agent: FlowAgent, cut: Cut, trace: OrderedTrace | None) -> None:
+        """``trace``: where decisions are recorded, if they are."""
         datapath = agent.datapath
         self._world, self._datapath, self._code = world, datapath, world.code
         self._memory, self._keep = Memory(), list[object]()
@@ -48,6 +50,10 @@ class Parts:
         hosts = world.layout.senders
         columns = (cut.line, self._of, cut.host[hosts - 1])
         self._code.divide(self.pointer, *map(self._memory.keep, columns))
+        self.lost: Exception | None = None
+        self._records = list[CTrace]()
+        if trace:
+            self._record(trace)
         datapath.split, world.empty = self.split, self.drain
         agent.decisions = DividedDecisions(agent.decisions, self, datapath)
 
@@ -105,6 +111,27 @@ class Parts:
             c.paths.known = memory.keep(np.frombuffer(known, np.int64).copy())
         return c
 
+    def _record(self, trace: OrderedTrace) -> None:
+        """Each part by itself; what there is becomes one's at the end of a window."""
+        self._trace, words = trace, trace.addresses()[0]
+        for piece, agent in zip(trace.divide(len(self.agents)), self.agents, strict=True):
+            addresses = (words, piece.headers.ctypes.data, piece.state.ctypes.data, piece.at, trace.left)
+            record = CTrace(*addresses)
+            CDatapath.from_address(agent).decisions.trace = ctypes.addressof(record)
+            self._records.append(record)
+        self._full = CTrace.Full(self._take_records)
+        self._code.take_records(self.pointer, trace.room, self._full)
+
+    def _take_records(self) -> None:
+        """C cannot pass an exception on: nothing more is recorded then, and `DividedDecisions` raises it."""
+        try:
+            self._trace.take_pieces()
+            left = self._trace.left
+        except Exception as error:  # noqa: BLE001
+            self.lost, left = error, -1
+        for piece, record in zip(self._trace.pieces, self._records, strict=True):
+            record.at, record.left = piece.at, left
+
     def _empty(self, like: CHistogram) -> CHistogram:
         keep, bins = self._memory.keep, int(like.bins)
         columns = (np.zeros(bins, np.int64), np.zeros(1), np.full(1, np.inf))
@@ -151,14 +178,14 @@ class DividedDecisions:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the controller has: what it says is of the part where that was first."""
+        """Whether the controller has: what it says is of the part where that was first.
+
+        Raises what kept decisions from being recorded.
+        """
+        if self._parts.lost:
+            raise self._parts.lost
         self._code.find_failure(self._parts.pointer)
         return self._whole.has_failed
-
-    @property
-    def recording(self) -> bool:
-        """Nobody records: calls have no one order any more."""
-        return False
 
     @property
     def steps(self) -> int:

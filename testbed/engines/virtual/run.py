@@ -6,7 +6,7 @@ import gc
 import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from multiprocessing.connection import Connection
@@ -46,6 +46,7 @@ from testbed.live.recorder import Recorder, largest
 from testbed.live.snapshots import Follower, Live, scene
 from testbed.results import decisions
 from testbed.results.decisions import Served
+from testbed.results.ordered import OrderedTrace
 from testbed.results.record import RTT_BINS_PER_OCTAVE, EngineName, Histogram, Lag, Lateness, RunRecord
 from testbed.results.trace import DecisionTrace
 from testbed.tuning.loop import in_rack
@@ -107,9 +108,13 @@ class VirtualRun:
         self.parts: Parts | None = None
         built = sender.build(self.world, self.flows, self.meters[0], self.tasks)
         self.agent, self.controller = built.agent, built.controller
-        if self.threads > 1 and (
-            why := "it keeps pace with the wall clock" if dilation else why_whole(self.world, self.agent)
-        ):
+        why = why_whole(self.world, self.agent)
+        if isinstance(self.agent, FlowAgent) and not why and self.experiment.record.decisions:
+            self.meters[0].trace = self.ordered_trace()
+            self.agent.record(self.meters[0].trace)
+        if dilation:
+            why = "it keeps pace with the wall clock"
+        if self.threads > 1 and why:
             log.info("the run has one thread: %s", why)
             self.threads = 1
         self.changes = Changes(resolved, self.flows, self.world, (self.world.ports, self.world.queues), built)
@@ -181,13 +186,23 @@ class VirtualRun:
         """
         hops, most, flows = self.resolved.traced_hops, self.experiment.record.decisions, len(self.flows)
         self._encoder = decisions.Encoder(hops, Signal.SRC in self.resolved.signals, flows, most)
-        take = None if self.dilation else self._encoder.add
-        return DecisionTrace(most, hops, _zeros, room=max(ROOM, flows), take=take)
+        return DecisionTrace(most, hops, _zeros, room=max(ROOM, flows), take=self._take)
+
+    def ordered_trace(self) -> OrderedTrace:
+        """The same of a rack that may be cut: its file is the same for any number of threads."""
+        hops, most, host = self.resolved.traced_hops, self.experiment.record.decisions, self.layout.plan.src_number
+        return OrderedTrace(most, hops, host, room=ROOM, take=self._take)
+
+    @property
+    def _take(self) -> Callable[[DecisionTrace], int] | None:
+        return None if self.dilation else self._encoder.add
 
     def keep_decisions(self, record: RunRecord) -> None:
         """What was decided, as a file."""
         if self.experiment.record.decisions and self.controller:
             trace = self.meters[0].trace
+            if isinstance(trace, OrderedTrace):
+                trace.end()
             served = [Served(0, self.layout.controller_paths(), trace)]
             self._encoder.add(trace)
             record.decisions_file, record.decisions_kept = self._encoder.file(served), decisions.kept(served)
@@ -238,10 +253,11 @@ class VirtualRun:
         return self.apps.failure() if self.apps else ""
 
     def _divide(self) -> None:
-        """Cut the rack into parts, once nobody records decisions in the order in which they are made."""
-        agent = self.agent
-        if self.threads > 1 and not self.parts and isinstance(agent, FlowAgent) and not agent.decisions.recording:
-            self.parts = Parts(self.world, agent, Cut.of(self.world.wires, self.layout.plan, self.threads))
+        """Cut the rack into parts, before anything happens in it."""
+        agent, trace = self.agent, self.meters[0].trace
+        if self.threads > 1 and not self.parts and isinstance(agent, FlowAgent):
+            cut = Cut.of(self.world.wires, self.layout.plan, self.threads)
+            self.parts = Parts(self.world, agent, cut, trace if isinstance(trace, OrderedTrace) else None)
 
     def _watched(self) -> list[Event]:
         """What the watchdog of pauses did."""

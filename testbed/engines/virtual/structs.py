@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from testbed.agent.structs import CHistogram, declared
+from testbed.agent.structs import CHistogram, CTrace, declared
 from testbed.base.compiler import Unit
 from testbed.dataplane.wire import QUEUES, RECORD
 
@@ -136,6 +136,7 @@ def library(unit: Unit) -> ctypes.CDLL:
     library.set_part.restype, library.set_part.argtypes = None, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p]
     library.forget_parts.restype, library.forget_parts.argtypes = None, [c_void_p]
     library.divide.restype, library.divide.argtypes = None, [c_void_p, c_void_p, c_void_p, c_void_p]
+    library.take_records.restype, library.take_records.argtypes = None, [c_void_p, c_int64, CTrace.Full]
     library.run_parts.restype, library.run_parts.argtypes = c_int64, [c_void_p, c_double, c_int64]
     library.decide_parts.restype, library.decide_parts.argtypes = None, [c_void_p, c_double]
     library.find_failure.restype, library.find_failure.argtypes = c_int64, [c_void_p]
