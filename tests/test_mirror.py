@@ -28,6 +28,7 @@ BEHAVIOURS = {
         "mirror": "this",
         "notebook": "the notebook of the docs",
         "pages": "the commands of all pages",
+        "prose": "the words of all pages",
         "package": "a wheel outside the checkout",
         "site": "the pages as a site",
         "readme": "the README's steps",
