@@ -71,7 +71,7 @@ class Datapath:
         moments = n + hosts + gates + (credits.moments if credits else 0)
         c.agenda, c.alarms, c.starts = (self.memory.heap(ids) for ids in (moments, n, n))
         c.agent, c.tasks = number, tasks.pointer if tasks else None
-        self._many_paths = many_paths
+        self.many_paths = many_paths
         if many_paths:
             many_paths.describe(c.paths, self.memory)
         self._transport = transport  # C points into it
@@ -227,8 +227,8 @@ class Datapath:
         if self.c.send_error:
             raise TestbedError(f"an agent cannot send: {os.strerror(self.c.send_error)}")
         if self.c.paths.failed:
-            assert self._many_paths
-            self._many_paths.fail()
+            assert self.many_paths
+            self.many_paths.fail()
         if self.c.credits.failed:
             assert self._credits
             self._credits.fail()

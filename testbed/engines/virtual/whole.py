@@ -24,8 +24,9 @@ def why_whole(world: World, agent: Sender) -> str:
     if not isinstance(agent, FlowAgent):
         return "its controller decides in batches"
     resolved, experiment = world.resolved, world.experiment
-    choosers = resolved.make_choosers(world.layout.controller_paths())
-    asked = [one.runs_as for one in Identity.all_of(agent.controller)] + ([choosers.runs_as] if choosers else [])
+    asked = [one.runs_as for one in Identity.all_of(agent.controller)]
+    if (paths := agent.datapath.many_paths) and paths.choosers:
+        asked.append(paths.choosers.runs_as)
     costs = [one.decision_cost for one in (experiment.controller, *experiment.controllers)]
     waits = world.c.queued or world.classes  # packets, for their line
     reasons = {

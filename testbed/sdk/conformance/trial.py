@@ -181,6 +181,10 @@ class Trial(VirtualRun):
         """All of it is looked at as it is: a file would need packages that `testbed check` does without."""
         return DecisionTrace(self.experiment.record.decisions, self.resolved.traced_hops)
 
+    def ordered(self, trace: DecisionTrace) -> DecisionTrace:
+        """As they were made: one thread makes them."""
+        return trace
+
     def keep_decisions(self, record: RunRecord) -> None:
         """None are."""
 
