@@ -54,7 +54,7 @@ def damaged(tmp_path: Path, change: str) -> str:
 @pytest.mark.parametrize(
     ("to", "change", "says"),
     [
-        ("doca", "none", "cannot be exported to 'doca'; did you mean 'doca-pcc'? (allowed: c, doca-pcc)"),
+        ("doca", "none", "cannot be exported to 'doca'; did you mean 'doca-pcc'? (allowed: c, doca-pcc, htsim, ns3)"),
         ("doca-pcc", "missing", "no policy file at"),
         ("doca-pcc", "truncated", "cut short"),
         ("doca-pcc", "feature", "asks for a feature that there is not"),
