@@ -74,6 +74,8 @@ class Undisturbed:
 class VirtualRun:
     """See `testbed.live.observed.Observed`."""
 
+    in_order = True  # decisions of a rack that may be cut: the same file for any number of threads
+
     def __init__(
         self,
         resolved: Resolved,
@@ -109,8 +111,8 @@ class VirtualRun:
         built = sender.build(self.world, self.flows, self.meters[0], self.tasks)
         self.agent, self.controller = built.agent, built.controller
         why = why_whole(self.world, self.agent)
-        if isinstance(self.agent, FlowAgent) and not why and self.experiment.record.decisions:
-            self.meters[0].trace = self.ordered(self.meters[0].trace)
+        if self.in_order and isinstance(self.agent, FlowAgent) and not why and self.experiment.record.decisions:
+            self.meters[0].trace = self.ordered_trace()
             self.agent.record(self.meters[0].trace)
         if dilation:
             why = "it keeps pace with the wall clock"
@@ -188,8 +190,8 @@ class VirtualRun:
         self._encoder = decisions.Encoder(hops, Signal.SRC in self.resolved.signals, flows, most)
         return DecisionTrace(most, hops, _zeros, room=max(ROOM, flows), take=self._take)
 
-    def ordered(self, trace: DecisionTrace) -> DecisionTrace:
-        """The one to use where the rack may be cut: its file is the same for any number of threads."""
+    def ordered_trace(self) -> OrderedTrace:
+        """The same of a rack that may be cut: its file is the same for any number of threads."""
         hops, most, host = self.resolved.traced_hops, self.experiment.record.decisions, self.layout.plan.src_number
         return OrderedTrace(most, hops, host, room=ROOM, take=self._take)
 

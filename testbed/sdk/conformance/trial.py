@@ -150,6 +150,8 @@ def _s(seconds: float) -> str:
 class Trial(VirtualRun):
     """One run of a controller; `ran` it once."""
 
+    in_order = False  # of decisions: as they were made
+
     def __init__(
         self,
         plugin: Plugin,
@@ -180,10 +182,6 @@ class Trial(VirtualRun):
     def trace(self) -> DecisionTrace:
         """All of it is looked at as it is: a file would need packages that `testbed check` does without."""
         return DecisionTrace(self.experiment.record.decisions, self.resolved.traced_hops)
-
-    def ordered(self, trace: DecisionTrace) -> DecisionTrace:
-        """As they were made: one thread makes them."""
-        return trace
 
     def keep_decisions(self, record: RunRecord) -> None:
         """None are."""
