@@ -55,9 +55,7 @@ log = logging.getLogger(__package__)
 FIFO_PRIORITY = 1
 END_SECONDS = 0.5  # for an agent to leave its callback
 MESSAGE_BYTES = 16_384  # less than any pipe holds
-PLACES = -1  # no controller, in a message
 Move = Callable[[Collection[str]], None]
-
 
 Placed = Callable[[Collection[str]], tuple[list[Route], Ints]]
 """Routes of an agent's flows and the number of each one's host, while these NICs are known not to work."""
@@ -154,16 +152,16 @@ class AgentPool:
 
     def configure(self, decider: int, options: Mapping[str, Any]) -> None:
         """A controller has other options from now on, in all agents."""
-        self._tell(decider, options)
+        self._tell({"controller": decider, "options": options})
 
     def place(self, down: Collection[str]) -> None:
         """These NICs of bonded hosts are known not to work, and flows take the others."""
-        self._tell(PLACES, sorted(down))
+        self._tell({"down": sorted(down)})
 
-    def _tell(self, whom: int, what: object) -> None:
+    def _tell(self, what: Mapping[str, Any]) -> None:
         for member in self.members:
             if not member.poll():
-                member.tell(whom, json.dumps(what))
+                member.tell(json.dumps(what))
 
     def failure(self) -> str:
         """Why an agent ended early; empty if none did."""
@@ -214,9 +212,9 @@ class AgentProcess:
         os.close(start)
         os.close(options)
 
-    def tell(self, whom: int, what: str) -> None:
-        """One of its controllers has other options from now on; or NICs are down (`PLACES`). Both are JSON."""
-        os.write(self._option_pipe, f"{whom} {what}\n".encode())
+    def tell(self, what: str) -> None:
+        """A controller, by its number, has other options from now on; or NICs are down. It is JSON."""
+        os.write(self._option_pipe, f"{what}\n".encode())
         os.kill(self.pid, signal.SIGUSR1)
 
     def wait_ready(self) -> None:
@@ -288,11 +286,11 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 def _told(controller: RateController, move: Move, options: int) -> None:
     """What `AgentProcess.tell` has written; C is not running now, for Python handles signals."""
     for line in os.read(options, MESSAGE_BYTES).decode().splitlines():
-        number, _, told = line.partition(" ")
-        if int(number) == PLACES:
-            move(json.loads(told))
+        told = json.loads(line)
+        if "down" in told:
+            move(told["down"])
         else:
-            configured(controller, int(number), json.loads(told))
+            configured(controller, told["controller"], told["options"])
 
 
 def _report_failure(report: int, text: str) -> None:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 SWITCH, RESULTS = "switch", "results"
 FORMATS = ["sonic"]
 RUN_FORMATS = ["fct", "htsim", "astra-sim", "openmetrics", "csv"]
-C, SIMULATORS, DOCA_PCC = "c", ("htsim", "ns3"), "doca-pcc"  # any controller that is compiled
 
 
 def export(  # noqa: PLR0917 - one parameter per option
@@ -65,6 +64,7 @@ def export(  # noqa: PLR0917 - one parameter per option
     if experiment:
         raise BadInput(f"export {name} {experiment}: one name is expected; 'switch' takes an experiment")
     from testbed.sdk import jobs
+    from testbed.sdk.export.job import DOCA_PCC, SIMULATORS, C
 
     if to == C:
         from testbed.sdk.export.c import job

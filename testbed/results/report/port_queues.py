@@ -64,7 +64,9 @@ def port_queues(run: Path, measured: Measured) -> str:
 
 def _draw(measured: Measured, ports: list[str], numbers: list[int], classes: list[str], depths: _Depths) -> str:
     columns = sorted({*numbers})
-    deepest = {port: max(depths.highest[row] for row, here in enumerate(ports) if here == port) for port in ports}
+    deepest = dict.fromkeys(ports, 0.0)
+    for port, depth in zip(ports, depths.highest.tolist(), strict=True):
+        deepest[port] = max(deepest[port], depth)
     shown = sorted(deepest, key=lambda port: -deepest[port])[:MOST_PORTS]
     most, cell = max(*deepest.values(), 1.0), (WIDTH - NAMES) / len(columns)
     drawing = Drawing(WIDTH)

@@ -16,8 +16,8 @@ from testbed.sdk.export.program import START_SHARE, Program, files
 from testbed.sdk.jobs import Job, JobConfig, JobContext, Result
 from testbed.units import Rate, Ratio, Time
 
-DOCA_PCC = "doca-pcc"
-TARGETS = ["c", "htsim", "ns3", DOCA_PCC]
+C, SIMULATORS, DOCA_PCC = "c", ("htsim", "ns3"), "doca-pcc"  # any controller that is compiled
+TARGETS = [C, *SIMULATORS, DOCA_PCC]
 
 
 def of_a_probe(base_rtt: float | None) -> float:

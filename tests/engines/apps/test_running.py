@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.apps import experiment, round_trips
 from tests.support.outside import run, summary_in
 from tests.support.runs import UNCALIBRATED, UNDRAWN
 
@@ -14,11 +15,6 @@ pytestmark = [pytest.mark.root, pytest.mark.parallel]
 
 SHORT = (*UNCALIBRATED, *UNDRAWN, "--metrics-addr", "none")
 LIVE = ("--engine", "live", *UNDRAWN, "--metrics-addr", "none")
-
-
-def experiment(folder: Path, text: str) -> str:
-    (folder / "mine.yaml").write_text(text)
-    return str(folder / "mine.yaml")
 
 
 def test_apps_alone_see_hosts_by_name_and_the_run_ends_with_them(tmp_path: Path) -> None:
@@ -106,42 +102,9 @@ time: { duration: 1 ms, dilation: 1000 }
 
 def test_packets_of_apps_meet_the_delay_of_their_path(tmp_path: Path) -> None:
     """There and back over four links of 2 us each: none may be earlier."""
-    file = experiment(
-        tmp_path,
-        """
-rack: { kind: leaf-spine, leaves: 2, spines: 1, hosts_per_leaf: 1 }
-apps:
-  - name: echo
-    hosts: [h1]
-    run: |
-      exec $TESTBED_PYTHON -u - <<'END'
-      import socket
-      s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-      s.bind(("", 7))
-      print("ready")
-      while True:
-          s.sendto(*s.recvfrom(100))
-      END
-    ready: { prints: ready }
-  - name: ask
-    hosts: [h2]
-    run: |
-      exec $TESTBED_PYTHON - <<'END'
-      import socket, time
-      s, took = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), []
-      s.connect(("h1", 7))
-      for _ in range(20):
-          began = time.monotonic()
-          s.send(b"x")
-          s.recv(100)
-          took.append(time.monotonic() - began)
-      print("rtt", min(took))
-      END
-    exit: 0
-    figures: [{ name: rtt, pattern: "rtt ([0-9.e-]+)", kind: time, unit: s }]
-time: { duration: 400 ms, dilation: 1000 }
-""",
-    )
+    rack = "rack: { kind: leaf-spine, leaves: 2, spines: 1, hosts_per_leaf: 1 }\n"
+    spans = "time: { duration: 400 ms, dilation: 1000 }\n"
+    file = experiment(tmp_path, f"{rack}{round_trips('for _ in range(20)')}{spans}")
     summary = json.loads(run(tmp_path, "run", file, *SHORT, "--format", "json").stdout)
-    (rtt,) = [one["value"] for one in summary["apps"][1]["figures"]]
+    rtt = next(one["value"] for one in summary["apps"][1]["figures"] if one["name"] == "shortest")
     assert 16e-6 <= rtt < 64e-6

@@ -13,6 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from testbed.capture.reader import Frame, Reader
+from tests.support.apps import experiment, round_trips
 from tests.support.outside import children, run, start, summary_in
 from tests.support.runs import UNDRAWN
 
@@ -20,11 +21,6 @@ pytestmark = [pytest.mark.root, pytest.mark.parallel]
 LIVE = ("--engine", "live", *UNDRAWN, "--metrics-addr", "none")
 LATE = {"pacing lag", "packets of apps waiting", "TCP timeouts"}  # on a busy machine
 TCP, ETHERNET, IPV4 = 6, 14, 20
-
-
-def experiment(folder: Path, text: str) -> str:
-    (folder / "mine.yaml").write_text(text)
-    return str(folder / "mine.yaml")
 
 
 def judged(summary: dict[str, Any]) -> set[str]:
@@ -120,45 +116,9 @@ time: { duration: 2 s, dilation: 50 }
 
 def test_a_run_that_was_held_up_is_late_for_apps_but_never_too_early(tmp_path: Path) -> None:
     """Packets that apps send while it catches up, in no time, meet the delays of their path as all others do."""
-    file = experiment(
-        tmp_path,
-        """
-traffic: { pattern: incast, senders: 8 }
-controller: dcqcn
-apps:
-  - name: echo
-    hosts: [h1]
-    run: |
-      exec $TESTBED_PYTHON -u - <<'END'
-      import socket
-      s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-      s.bind(("", 7))
-      print("ready")
-      while True:
-          s.sendto(*s.recvfrom(100))
-      END
-    ready: { prints: ready }
-  - name: ask
-    hosts: [h2]
-    run: |
-      exec $TESTBED_PYTHON - <<'END'
-      import socket, time
-      s, took = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), []
-      s.connect(("h1", 7))
-      end = time.monotonic() + 0.8
-      while time.monotonic() < end:
-          began = time.monotonic()
-          s.send(b"x")
-          s.recv(100)
-          took.append(time.monotonic() - began)
-      print("rtt", min(took), max(took))
-      END
-    figures:
-      - { name: shortest, pattern: "rtt ([0-9.e-]+) ", kind: time, unit: s }
-      - { name: longest, pattern: "rtt .* ([0-9.e-]+)", kind: time, unit: s }
-time: { duration: 1.2 ms, dilation: 1000, warmup: 0 }
-""",
-    )
+    rack = "traffic: { pattern: incast, senders: 8 }\ncontroller: dcqcn\n"
+    spans = "time: { duration: 1.2 ms, dilation: 1000, warmup: 0 }\n"
+    file = experiment(tmp_path, f"{rack}{round_trips('while time.monotonic() < end')}{spans}")
     process = start(tmp_path, "run", file, *LIVE)
     process.read_until("running ")
     time.sleep(0.2)

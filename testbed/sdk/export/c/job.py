@@ -17,11 +17,10 @@ from testbed.registry import Plugin
 from testbed.sdk.conformance import c_code
 from testbed.sdk.export.c.compare import COUNT, brought, compared, exported
 from testbed.sdk.export.c.functions import snake
-from testbed.sdk.export.job import from_python
+from testbed.sdk.export.job import C, from_python
 from testbed.sdk.export.stack import stack_use
 from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
 
-C = "c"
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Werror", EXACT, f"-I{FOLDER}", "-c")
 README = Path(__file__).with_name("README.md.txt")
 
