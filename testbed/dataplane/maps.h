@@ -25,6 +25,8 @@ struct nic_settings {
 	__u32 ahead; /* packets that receivers keep behind a missing one */
 	__u32 credits; /* whether agents at receivers grant what is sent */
 	__u32 trim_tos; /* of what is left of trimmed packets; 0 for none */
+	__u32 slow; /* whether hosts take lossless packets more slowly than their lines bring them */
+	__u32 reserved;
 };
 
 /* Per flow, at the sender's NIC. */
@@ -215,11 +217,14 @@ struct ingress {
 #define ABOVE_XOFF 1
 #define PAUSE_RECEIVED 2 /* a pause frame came in at a port: its gate must follow */
 
+#define LONGEST_PAUSE 0xffff /* quanta */
+
 /* For testbed.engines.kernel.pfc.generator. */
 struct pause_event {
 	__u64 ns;
-	__u32 port; /* ifindex */
-	__u32 what;
+	__u32 port; /* row of an interface, or of a priority of it */
+	__u16 what;
+	__u16 quanta; /* that a frame shall ask for; 0: to go on */
 };
 
 struct pause_span {

@@ -14,7 +14,7 @@
 #include "feedback.bpf.h"
 #include "pause.bpf.h"
 #if POOL
-#include "pool.bpf.h"
+#include "intake.bpf.h"
 #endif
 #include "receive.bpf.h"
 #if CLASSES
@@ -74,8 +74,15 @@ int nic_tx(struct __sk_buff *skb)
 	__be32 psn;
 	__be64 now;
 	__u32 id;
-	int own = read_own(skb, &packet), lost, verdict;
+	int own, lost, verdict;
 
+#if POOL && !defined(VIRTUAL)
+	if (settings.slow && settings.at_far_end && read_pause(skb)) { /* in virtual time the line's end does that */
+		signal_received(skb->ifindex);
+		return TC_ACT_SHOT; /* as at ports between switches */
+	}
+#endif
+	own = read_own(skb, &packet);
 	if (!own && has_left_its_socket(skb))
 		return TC_ACT_SHOT;
 	lost = lost_on_link(skb);
@@ -259,6 +266,10 @@ int nic_rx(struct __sk_buff *skb)
 #if !CLASSES
 		if (settings.lossless)
 			leave_switch(bpf_ntohs(packet.shim.ingress), skb->len, settings.xon);
+#endif
+#if POOL
+		if (__builtin_expect(settings.slow, 0) && !enter_intake(skb, &packet))
+			return TC_ACT_SHOT;
 #endif
 		return on_data(skb, &packet);
 	}

@@ -38,7 +38,8 @@ struct {
 	__uint(max_entries, 1 << 16);
 } pause_events SEC(".maps");
 
-static __always_inline void signal_event(__u32 port, struct ingress *ingress, __u32 what, __u64 now)
+static __always_inline void signal_event(__u32 port, struct ingress *ingress, __u16 what, __u16 quanta,
+					 __u64 now)
 {
 	struct pause_event *event = bpf_ringbuf_reserve(&pause_events, sizeof(*event), 0);
 
@@ -49,6 +50,7 @@ static __always_inline void signal_event(__u32 port, struct ingress *ingress, __
 	event->ns = now;
 	event->port = port;
 	event->what = what;
+	event->quanta = quanta;
 	bpf_ringbuf_submit(event, 0);
 }
 
@@ -62,7 +64,7 @@ static __always_inline void signal_crossing(__u32 port, struct ingress *ingress,
 	} else {
 		ingress->paused_ns += now - ingress->paused_at;
 	}
-	signal_event(port, ingress, what, now);
+	signal_event(port, ingress, what, what == ABOVE_XOFF ? LONGEST_PAUSE : 0, now);
 }
 
 /* A lossless packet that came in at `port` joins a queue of the switch. */
@@ -161,13 +163,13 @@ static __always_inline int read_pause(struct __sk_buff *skb)
 	return 1;
 }
 
-/* A pause frame has come in at a port between switches: its gate controller reads the record. */
+/* A pause frame has come in at a port: its gate controller reads the record. */
 static __always_inline void signal_received(__u32 port)
 {
 	struct ingress *ingress = bpf_map_lookup_elem(&ingresses, &port);
 
 	if (ingress)
-		signal_event(port, ingress, PAUSE_RECEIVED, bpf_ktime_get_ns());
+		signal_event(port, ingress, PAUSE_RECEIVED, 0, bpf_ktime_get_ns());
 }
 
 /* For how many ns between two moments an interface was paused. */

@@ -141,6 +141,8 @@ class NicPrograms:
                 recovery[1],
                 credits,
                 classes.trim_tos if classes else 0,
+                False,
+                0,
             )
         )
         self._object.load()

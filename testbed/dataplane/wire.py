@@ -134,8 +134,8 @@ ARRIVALS = np.dtype(
 )
 # CNP interval in wall ns, ring flags, flowlet gap in wall ns, PFC or not, xon; port and P_Key of the tag, big-endian;
 # far end or not; routing, seed; second bytes of the IP headers of ACKs and CNPs; flows that send again, packets that
-# receivers keep behind a missing one
-NIC_SETTINGS = struct.Struct("=QQQIIHHIIIIIIIII")
+# receivers keep behind a missing one, credits, what is left of trimmed packets, whether hosts are slow
+NIC_SETTINGS = struct.Struct("=QQQIIHHIIIIIIIIIII")
 # xoff, xon, limit, whether flows are counted, queue from which on SRCs are sent, bytes of a full packet, routing,
 # seed
 PORT_SETTINGS = struct.Struct("=IIIIIIII")
@@ -158,7 +158,7 @@ INGRESS = np.dtype(
     ]
 )
 BELOW_XON, ABOVE_XOFF, PAUSE_RECEIVED = range(3)  # what a pause event is about
-PAUSE_EVENT = np.dtype([("ns", "<u8"), ("port", "<u4"), ("what", "<u4")])
+PAUSE_EVENT = np.dtype([("ns", "<u8"), ("port", "<u4"), ("what", "<u2"), ("quanta", "<u2")])
 PAUSE_SPAN = np.dtype([("from", "<u8"), ("until", "<u8")])
 PAUSE = np.dtype(
     [
@@ -192,6 +192,13 @@ POOL = np.dtype(  # of pool.bpf.h
     [
         *((name, "<u4") for name in ("lock", "reserved")),
         *((name, "<u8") for name in ("size", "headroom", "in", "out", "above", "peak")),
+    ]
+)
+INTAKE = np.dtype(  # of intake.bpf.h
+    [
+        *((name, "<u4") for name in ("lock", "reserved")),
+        *((name, "<u8") for name in ("drain", "xoff", "xon", "limit", "bytes", "last_ns")),
+        ("until", "<u8", (8,)),
     ]
 )
 ALPHA_SHIFT = 20

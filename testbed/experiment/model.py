@@ -342,6 +342,9 @@ class Experiment(Part):
             refuse("rack.kind", f"makes a rack of {switches} switches, {self._possible(switches, 'switches')}")
         if not self.hosts:
             refuse("rack.hosts", f"say how many hosts there are: '{self.traffic.pattern}' does with any number")
+        slow = self.rack.nic.receive.hosts if self.rack.nic.receive else []
+        if unknown := next((one for one in slow if int(one[1:]) > self.hosts), None):
+            refuse("rack.nic.receive.hosts", f"there is no {unknown}; the rack has h1 to h{self.hosts}")
         if needed > most:
             where = f"traffic.{self.traffic.hosts_key}"
             refuse(where, f"needs {needed} hosts, {self._possible(needed, 'hosts')}")

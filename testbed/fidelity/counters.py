@@ -72,8 +72,8 @@ class PauseCounts:
 
     residual: Ints  # bytes that are still accounted to the ingress port
     overrun: Ints  # packets dropped despite PFC: the headroom was too small
-    sent: Ints  # pause frames
-    received: Ints  # pause frames received by the peer
+    sent: Ints  # pause frames: by the port, and by a slow host
+    received: Ints  # at the other end
     unsignalled: Ints  # crossings of xoff or xon that found no room in the ring
     resumed: NDArray[np.bool_]  # whether neither end is paused
 

@@ -94,16 +94,23 @@ class Programs:
         )
 
     def priorities(self, memory: Memory, groups: NDArray[np.void], interfaces: int, now_ns: int) -> PauseCounts:
-        """The same where each priority pauses by itself, in the sum of a port's; ``groups`` by row of all."""
+        """The same where each priority pauses by itself, in the sum of a port's; ``groups`` by row of all.
+
+        Slow hosts pause as well, and have headroom: what they do counts at their ports.
+        """
         numbers = list(memory.groups)
         rows, far = (group_rows(one, numbers, interfaces) for one in (self.index, self.peer))
         records, ingresses = self.maps.pauses[far], self.maps.ingresses[rows]
         lossless = [number for number, one in enumerate(memory.groups.values()) if one.lossless]
+        host = np.array([[port.to_host] for port in self.layout.shape.ports])
+        dropped = _integers(groups["dropped_packets"][rows] + host * groups["dropped_packets"][far])
+        sent = _integers(ingresses["frames"] + host * self.maps.ingresses["frames"][far])
+        received = _integers(records["frames"] + host * self.maps.pauses["frames"][rows])
         return PauseCounts(
             residual=_integers(groups["bytes"][rows]).sum(axis=1),
-            overrun=_integers(groups["dropped_packets"][rows])[:, lossless].sum(axis=1),
-            sent=_integers(ingresses["frames"]).sum(axis=1),
-            received=_integers(records["frames"]).sum(axis=1),
+            overrun=dropped[:, lossless].sum(axis=1),
+            sent=sent.sum(axis=1),
+            received=received.sum(axis=1),
             unsignalled=_integers(ingresses["unsignalled"]).sum(axis=1),
             resumed=((ingresses["paused"] == 0) & pauses.are_resumed(records, now_ns)).all(axis=1),
         )

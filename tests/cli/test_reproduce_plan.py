@@ -37,7 +37,12 @@ def test_a_case_with_real_packets(tmp_path: Path) -> None:
 
 
 def test_nothing_that_ran_is_no_success(tmp_path: Path) -> None:
-    ended = command("reproduce", "sonic-rocev2", "--row", "5", "--quick", "--out", str(tmp_path / "plan"))
+    tables = json.loads((ROOT / "docs/advice/config_db-400g.json").read_text())
+    for port in tables["PORT_QOS_MAP"].values():
+        port.pop("pfc_enable", None)
+    switch = tmp_path / "lossy.json"
+    switch.write_text(json.dumps(tables))
+    ended = command("reproduce", "sonic-rocev2", "--row", "5", "--switch", str(switch), "--out", str(tmp_path / "plan"))
     assert ended.returncode == 1
     assert ended.stdout.splitlines()[-1] == "0 pass, 0 fail, 1 not run"
 

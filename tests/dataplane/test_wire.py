@@ -58,7 +58,7 @@ PACKED = {
     "nic_settings": (
         wire.NIC_SETTINGS,
         "cnp_interval_ns ring_flags flowlet_gap_ns lossless xon port pkey at_far_end routing seed ack_tos cnp_tos "
-        "numbered ahead credits trim_tos",
+        "numbered ahead credits trim_tos slow reserved",
     ),
     "port_settings": (wire.PORT_SETTINGS, "xoff xon limit monitor src_from packet routing seed"),
     "shim": (wire.SHIM, "tx_ns frame payload ttl flags ingress"),
@@ -108,6 +108,7 @@ CONSTANTS = {
     "BELOW_XON": wire.BELOW_XON,
     "ABOVE_XOFF": wire.ABOVE_XOFF,
     "PAUSE_RECEIVED": wire.PAUSE_RECEIVED,
+    "LONGEST_PAUSE": pause_frames.LONGEST,
     "ETH_P_PAUSE": pause_frames.ETHERTYPE,
     "PFC_OPCODE": pause_frames.OPCODE,
     "LINK_DOWN": wire.LINK_DOWN,

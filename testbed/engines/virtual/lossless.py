@@ -8,6 +8,7 @@ from testbed.engines.virtual.structs import TICK_SHIFT
 from testbed.experiment.layout import Layout
 from testbed.experiment.topology import headroom
 from testbed.experiment.topology.headroom import IngressBuffer, IngressLink
+from testbed.experiment.topology.receive import Receive
 
 QUANTUM_BYTES = 64
 
@@ -30,6 +31,15 @@ def headroom_needed(layout: Layout) -> int:
     return frame + max(
         IngressLink(link.kind, link.rate, link.delay, late=0.0).needed(frame, 0.0) for link in layout.shape.links
     )
+
+
+def intake_headroom(layout: Layout, receive: Receive) -> int:
+    """The same of a slow host's receive buffer, or what it says. Raises BadInput if that is too small."""
+    links = {
+        IngressLink(link.kind, link.rate, link.delay, late=0.0) for link in layout.shape.links if not link.low.port
+    }
+    frame, key = layout.framing.wire_size, "rack.nic.receive.headroom"
+    return headroom.headroom_of(receive.headroom, key, [*links], frame, late=0.0, taken=frame).size
 
 
 def quantum_ps(line: np.void) -> int:

@@ -51,6 +51,7 @@ class VirtualMaps(PortMaps):
         self.flowlets = memory.zeros(flows, wire.FLOWLET)
         self.receivers = memory.zeros(flows if receivers else 0, wire.RECEIVER)
         self.elements = {name: memory.zeros((interfaces, size), np.uint8) for name, size in SIZES.items()}
+        self.intakes = memory.zeros(interfaces, wire.INTAKE)
         self.bolt = memory.zeros(interfaces, wire.PORT_BOLT) if bolt else None
         self.flow_table = VirtualFlowTable(monitor, code) if monitor else None
 
@@ -75,7 +76,7 @@ class VirtualMaps(PortMaps):
         if self.departures is not None:
             arrays |= {"departures": self.departures, "class_table": self.class_table}
         if self.pool_rows:
-            arrays |= vars(self.pool_rows)
+            arrays |= {**vars(self.pool_rows), "intakes": self.intakes}
         if self.bolt is not None:
             arrays["port_bolt"] = self.bolt
         return {name: array.ctypes.data for name, array in arrays.items()}

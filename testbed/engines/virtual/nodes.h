@@ -97,6 +97,11 @@ static void at_switch(struct world *w, struct line *l, struct packet *p)
 #if MANY_PATHS
 	skb.hash = p->hash;
 #endif
+	if (l->sender < 0 && is_pause_frame(p) && read_pause(&skb)) { /* in the kernel nic_tx is there, where the line ends */
+		signal_received((uint32_t)l->to);
+		drop(p);
+		return;
+	}
 	if (l->sender < 0 && p->lost) {
 		drop(p);
 		return;
@@ -110,10 +115,6 @@ static void at_switch(struct world *w, struct line *l, struct packet *p)
 #if MANY_PATHS
 	p->hash = skb.hash;
 #endif
-	if (skb.protocol == bpf_htons(ETH_P_PAUSE)) { /* of a host: none sends any */
-		drop(p);
-		return;
-	}
 	forward(w, l->receiver, l->to, p);
 }
 

@@ -7,8 +7,6 @@
 
 #include "lines.h"
 
-#define LONGEST_PAUSE 0xffff /* quanta */
-
 /* `row`: the port, with classes of the priority that is paused. */
 static void send_pause(struct world *w, int64_t row, uint32_t quanta)
 {

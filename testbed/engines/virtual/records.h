@@ -36,7 +36,7 @@ void records_submit(void *record)
 		if (pause_slot.what == PAUSE_RECEIVED)
 			go_on(world, &world->lines[world->out[pause_slot.port]]);
 		else
-			send_pause(world, pause_slot.port, pause_slot.what == ABOVE_XOFF ? LONGEST_PAUSE : 0);
+			send_pause(world, pause_slot.port, pause_slot.quanta);
 		return;
 	}
 	*to->producer += 8 + sizeof(struct record);

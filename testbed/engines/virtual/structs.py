@@ -86,6 +86,7 @@ class CTap(ctypes.Structure):
 MAPS = (
     "departed", "arrivals", "flows_tx", "flows_rx", "ingresses", "pauses", "port_config", "port_counters", "port_red",
     "port_queue", "port_bolt", "flowlets", "class_table", "departures", "receivers", "shares", "groups", "pools",
+    "intakes",
 )  # fmt: skip
 
 

@@ -237,6 +237,7 @@ void enter(struct world *w, const void *nic, int64_t nic_size, const void *port,
 	shares.value = w->shares;
 	groups.value = w->groups;
 	pools.value = w->pools;
+	intakes.value = w->intakes;
 	departures.value = w->departures;
 #endif
 #ifdef BOLT

@@ -113,7 +113,7 @@ struct world {
 	uint64_t *hash_seed; /* of a switch */
 	/* maps of the programs */
 	void *departed, *arrivals, *flows_tx, *flows_rx, *ingresses, *pauses, *port_config, *port_counters, *port_red, *port_queue, *port_bolt, *flowlets, *class_table, *departures,
-		*receivers, *shares, *groups, *pools;
+		*receivers, *shares, *groups, *pools, *intakes;
 	struct queues *queues; /* of each line, with classes */
 	struct scheduler *scheduler;
 	struct watchdog *watchdog; /* NULL for none */

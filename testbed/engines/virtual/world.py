@@ -15,12 +15,13 @@ from testbed.base.arrays import Floats, Ints
 from testbed.base.pages import LargePages
 from testbed.clock import Clock
 from testbed.dataplane import class_rows, wire
+from testbed.dataplane.intake_rows import intake_row
 from testbed.dataplane.pool_rows import pool_rows
 from testbed.dataplane.port_reader import PortReader
 from testbed.dataplane.programs import FLOW_TABLE, Answers
 from testbed.engines.virtual.build import unit_of
 from testbed.engines.virtual.clock import EPOCH, virtual_clock
-from testbed.engines.virtual.lossless import headroom_needed, ingress_sizes, quantum_ps
+from testbed.engines.virtual.lossless import headroom_needed, ingress_sizes, intake_headroom, quantum_ps
 from testbed.engines.virtual.maps import VirtualMaps, VirtualRing
 from testbed.engines.virtual.structs import LINE_QUEUES, OCCASION, SCHEDULER, TOP, CWorld, library
 from testbed.engines.virtual.watchdog import VirtualWatchdog
@@ -117,6 +118,10 @@ class World:
             needed = headroom_needed(self.layout)
             rows = pool_rows(self.pool, self.classes, self.port_list, self.wires.interfaces, needed)
             self.maps.share_memory(rows)
+        if receive := self.experiment.rack.nic.receive:
+            slow = [at for host, at in self.wires.host_interfaces().items() if receive.of(host)]
+            rate, beyond = self.clock.wall_rate(receive.rate), intake_headroom(self.layout, receive)
+            self.maps.intakes[slow] = intake_row(receive, rate, beyond)
 
     def _describe(self) -> None:
         c, wires, lines = self.c, self.wires, self.wires.lines
@@ -189,8 +194,23 @@ class World:
         numbered, credits = len(self.maps.receivers), self.resolved.receiver is not None
         tables = self.experiment.rack.switch.tables
         trim_tos = tables.trim_tos if tables else 0
+        slow = self.experiment.rack.nic.receive is not None
         nic = wire.NIC_SETTINGS.pack(
-            interval, 0, gap, *lossless, *own, 0, routing, seed, *answers.tos, numbered, ahead, credits, trim_tos
+            interval,
+            0,
+            gap,
+            *lossless,
+            *own,
+            0,
+            routing,
+            seed,
+            *answers.tos,
+            numbered,
+            ahead,
+            credits,
+            trim_tos,
+            slow,
+            0,
         )
         sizes = (self.buffer.xoff, self.buffer.xon, self.buffer.limit) if self.buffer else (self.pausing, 0, 0)
         notices = (self.resolved.src_threshold, self.layout.framing.wire_size)

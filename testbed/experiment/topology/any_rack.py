@@ -18,6 +18,7 @@ from testbed.experiment.topology.links import Buffer, DifferingLinks, LinkSettin
 from testbed.experiment.topology.pfc import OnOrOff, on_or_off
 from testbed.experiment.topology.pool import Memory, memory_of
 from testbed.experiment.topology.queues import QueueNumber, QueueSettings
+from testbed.experiment.topology.receive import Receive
 from testbed.experiment.topology.servers import Servers
 from testbed.experiment.topology.shape import Shape
 from testbed.experiment.topology.trim import OnOrTrim
@@ -132,10 +133,13 @@ class Switch(Part):
 
 
 class Nic(Part):
-    """What the hosts' NICs say in their answers."""
+    """What the hosts' NICs say in their answers, and what they do with lossless packets that come."""
 
     ack_dscp: Dscp = Field(default=USUAL_ACK, description="DSCP of ACKs.")
     cnp_dscp: Dscp = Field(default=USUAL_CNP, description="DSCP of CNPs.")
+    receive: Receive | None = Field(
+        default=None, description="Slow hosts, whose NICs pause the switch; by default a host takes all that comes."
+    )
 
 
 def _off(value: object) -> object:
@@ -186,6 +190,8 @@ class AnyRack(Part):
     def _can_be_built(self) -> Self:
         if self.size is not None and self.size > MOST_HOSTS:
             refuse("kind", f"makes a rack of {self.size} hosts, at most {MOST_HOSTS} are possible")
+        if self.nic.receive and not (self.switch.memory and self.switch.memory.lossless):
+            refuse("nic.receive", "is of lossless packets; say rack.switch.groups with pfc 'on'")
         return self
 
 

@@ -89,6 +89,12 @@ class Observed:
         assert groups is not None
         return float(groups.pauses[np.isin(groups.number, priorities)].sum())
 
+    def held(self, queue: int, host: str) -> float:
+        """For which share of the window that queue of the port to a host was held, in %."""
+        series, rows = self.queues.series, self.rows([queue], [host])
+        held = series.paused[series.time >= self.record.warmup][:, rows]
+        return float((held[-1] - held[0]).sum() / (self.record.duration - self.record.warmup)) * 100
+
     @property
     def pauses_seen(self) -> float:
         """Pause frames that came in where it was captured."""

@@ -14,7 +14,8 @@ from testbed.runs.plans.case import Case, Expectation, TestPlan, Trial, alike, n
 from testbed.runs.plans.fabric import failover, hashing, qos, share_by_weight, spraying
 from testbed.runs.plans.observed import Observed, apart
 from testbed.runs.plans.rack import MTU, experiment, flow, like
-from testbed.runs.plans.switch import Switch
+from testbed.runs.plans.switch import Switch, sized
+from testbed.units import show_rate
 
 MOST_PAUSES = 100  # PFC frames that DCQCN may need
 DCQCN = "dcqcn"
@@ -175,6 +176,42 @@ def _message(seen: Observed, share: float) -> float:
     return seen.record.message_histogram.quantile(share) * 1e6
 
 
+def _slow_receivers(switch: Switch) -> Sequence[Trial]:
+    """Receivers take a tenth of the line: they pause the switch for the rest of the time, and it pauses the senders."""
+    switch.need(lossless=1)
+    queue, slow, receivers = switch.lossless[0], 0.1 * switch.rate, ("h3", "h4")
+    made = experiment(switch, [flow(1, 3, queue), flow(2, 4, queue)], ecn=False, lossless=True)
+    buffer = {"rate": show_rate(slow), "xoff": sized(200, switch.rate), "hosts": [*receivers]}
+    made["rack"]["nic"]["receive"] = buffer
+    fast, faster = (f"rack.nic.receive.rate={show_rate(times * slow)}" for times in (10, 2))
+    group, other = switch.group(queue), switch.dscp(switch.lossless[-1])
+    others = [one for one in range(8) if one != group]
+    return [
+        Trial("", made, [
+            none("lossless packets lost", lambda seen: seen.count("lost_packets", "lossless"), ["rack.link.loss=1 %"]),
+            *(Expectation(f"time for which {host} held queue {queue}", partial(Observed.held, queue=queue, host=host),
+                          88, 92, " %", [faster]) for host in receivers),
+            alike("PFC frames that receivers sent and those that the switch got", _frames_of_receivers, 0, [fast]),
+            some(f"PFC frames of priority {group} to senders", partial(Observed.paused, priorities=[group]), [fast]),
+            none("PFC frames of other priorities", partial(Observed.paused, priorities=others),
+                 [f"packets=[{{of: {{hosts: [h1, h2]}}, dscp: {other}}}]"]),
+            alike("goodput and what receivers take", partial(_beside, slow=slow), 5, [faster]),
+        ], ["nic:h3", "nic:h4", "port:s1-eth3", "port:s1-eth4"])
+    ]  # fmt: skip
+
+
+def _beside(seen: Observed, slow: float) -> float:
+    """By how many % the mean goodput differs from what is in as many bytes of frames."""
+    framing = seen.resolved.layout.framing
+    return apart(seen.rates().mean(), slow * framing.payload / framing.wire_size)
+
+
+def _frames_of_receivers(seen: Observed) -> float:
+    """Which see none themselves: they send ACKs alone."""
+    *nics, one, two = (len(packets.pauses) for packets in seen.captured)
+    return apart(sum(nics), one + two)
+
+
 def _fairness(switch: Switch) -> Sequence[Trial]:
     switch.need(lossless=1)
     found, (one, *more) = [], switch.lossless
@@ -231,8 +268,6 @@ def _control(switch: Switch) -> Sequence[Trial]:
     return found
 
 
-NO_PAUSES_OF_RECEIVERS = "the hosts' NICs are never slow here and send no pause frames of their own"
-
 PLAN = TestPlan(
     name="sonic-rocev2",
     title="SONiC RoCEv2 test plan",
@@ -242,7 +277,7 @@ PLAN = TestPlan(
         Case("2", "PFC", _incast),
         Case("3", "DCQCN", _dcqcn),
         Case("4", "storage", _storage),
-        Case("5", "PFC propagation", missing=NO_PAUSES_OF_RECEIVERS),
+        Case("5", "PFC propagation", _slow_receivers),
         Case("6", "fairness", _fairness),
         Case("7", "hashing", hashing),
         Case("8", "spraying", spraying),

@@ -1,0 +1,42 @@
+"""The `rack.nic.receive:` block of an experiment file: hosts that are slower than their lines."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from testbed.experiment.block import HostName, Part, refuse
+from testbed.experiment.topology.links import PositiveRate
+from testbed.experiment.topology.pfc import AutoOrSize
+from testbed.units import Size, show_size
+
+
+class Receive(Part):
+    """NICs of slow hosts: lossless packets wait in their receive buffer, which pauses the switch above `xoff`."""
+
+    rate: PositiveRate = Field(description="At which a host takes lossless packets out of the buffer.")
+    hosts: list[HostName] = Field(default=[], description="Which hosts; by default all.")
+    xoff: Annotated[Size, Field(gt=0)] = Field(
+        default=200e3,
+        description="Bytes in it above which the NIC pauses the switch, in the priority of the packet.",
+    )
+    xon: Annotated[Size, Field(ge=0)] = Field(
+        default_factory=lambda data: 0.5 * data.get("xoff", 0.0),
+        description="Bytes down to which the buffer falls during a pause; by default half of `xoff`.",
+    )
+    headroom: AutoOrSize = Field(
+        default="auto",
+        description="Buffer beyond `xoff`, for what still arrives until a pause takes effect; `auto` is what that "
+        "needs. What exceeds it is dropped.",
+    )
+
+    @model_validator(mode="after")
+    def _hysteresis(self) -> Self:
+        if self.xon >= self.xoff:
+            refuse("xon", f"must be less than xoff ({show_size(self.xoff)}), got {show_size(self.xon)}")
+        return self
+
+    def of(self, host: str) -> bool:
+        """Whether it is about this host."""
+        return not self.hosts or host in self.hosts
