@@ -76,7 +76,7 @@ class NicPrograms:
 
     ``arrivals`` is indexed by ifindex, which no two interfaces of the rack may share. ``at_far_end``: ``nic_tx`` is
     where the hosts' links end, and counts in ``arrivals`` what comes out of them. ``routing`` is a number of `wire`,
-    ``recovery`` one as well, with the packets that receivers keep behind a missing one.
+    ``recovery`` one as well, with the packets that receivers keep behind a missing one. ``slow``: whether hosts can be.
     """
 
     def __init__(
@@ -100,6 +100,7 @@ class NicPrograms:
         credits: bool = False,
         classes: Classes | None = None,
         memory: Memory | None = None,
+        slow: bool = False,
     ) -> None:
         many_paths = MANY_PATHS if routing != wire.BY_HASH else ""
         variant = f"{POOL if memory else CLASSES}{many_paths}" if classes else src.variant or many_paths
@@ -109,7 +110,8 @@ class NicPrograms:
         for name in OF_QUEUES if classes else ():
             self._object.size_map(name, self.rows)
         self.memory = memory
-        for name, entries in (("shares", self.rows), ("groups", self.rows), ("pools", MOST_SWITCHES)) if memory else ():
+        of_memory = {"shares": self.rows, "groups": self.rows, "pools": MOST_SWITCHES, "intakes": largest_ifindex + 1}
+        for name, entries in of_memory.items() if memory else ():
             self._object.size_map(name, entries)
         self._object.size_map("arrivals", largest_ifindex + 1)
         all_flows = flows + PROBE_FLOWS
@@ -141,7 +143,7 @@ class NicPrograms:
                 recovery[1],
                 credits,
                 classes.trim_tos if classes else 0,
-                False,
+                slow,
                 0,
             )
         )
@@ -191,6 +193,10 @@ class NicPrograms:
         self.shares[:], self.groups[:] = rows.shares, rows.groups
         for switch, pool in enumerate(rows.pools):
             libbpf.update(self._object.map_fd("pools"), switch, pool.tobytes())
+
+    def slow_down(self, interface: int, intake: NDArray[np.void]) -> None:
+        """From now on a host takes no more than that; ``intake``: as `wire.INTAKE`."""
+        libbpf.update(self._object.map_fd("intakes"), interface, intake.tobytes())
 
     def forget_peaks(self) -> None:
         """Of priority groups, and what they have dropped; where there are any."""

@@ -68,7 +68,6 @@ def _found(experiment: Experiment, document: Document) -> Iterator[tuple[KeyPath
     if engine == "fluid" and experiment.transport.numbered:
         yield ("transport", "recovery"), "the fluid model has no packets that could be sent again; say 'per-packet'"
     yield from _receiver(experiment)
-    yield from _slow_hosts(experiment)
     costs: dict[KeyPath, float] = {("controller", "decision_cost"): experiment.controller.decision_cost}
     costs |= {("controllers", at, "decision_cost"): one.decision_cost for at, one in enumerate(experiment.controllers)}
     for place in (key for key, cost in costs.items() if cost and not experiment.simulates_packets):
@@ -111,12 +110,6 @@ def _switch(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
     for key in ("groups", "pool", "watchdog"):
         if getattr(switch, key) and engine == "fluid":
             yield ("rack", "switch", key), f"engine '{engine}' does not have it, so far; leave it out"
-
-
-def _slow_hosts(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
-    """Whose NICs pause."""
-    if experiment.rack.nic.receive and experiment.engine == "kernel":
-        yield ("rack", "nic", "receive"), "engine 'kernel' does not have it, so far; use 'virtual'"
 
 
 def _receiver(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:

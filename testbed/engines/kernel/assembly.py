@@ -15,6 +15,7 @@ from testbed.agent.pace import Pauses
 from testbed.base.arrays import Ints
 from testbed.clock import Clock
 from testbed.dataplane import class_rows, wire
+from testbed.dataplane.intake_rows import intake_row
 from testbed.dataplane.port_reader import PortReader
 from testbed.dataplane.programs import FLOW_TABLE, NO_PFC, Answers, NicPrograms, Notices, PortPrograms
 from testbed.dataplane.shaper import burst
@@ -77,6 +78,7 @@ class Assembly:
             answers=Answers(experiment.rack.nic.ack_dscp, experiment.rack.nic.cnp_dscp),
             recovery=wire.recovery(experiment.transport),
             credits=self.resolved.receiver is not None,
+            slow=bool(self.slow_hosts),
         )
         monitor = FLOW_TABLE if Need.FLOWS in self.resolved.tuner.form.needs else 0
         self.programs = self.net.attach(self.nic, experiment.seed, monitor)
@@ -152,6 +154,19 @@ class Assembly:
         log.info("nominal time begins", extra={"dilation": clock.dilation, "epoch_ns": clock.epoch_ns})
 
     @property
+    def slow_hosts(self) -> list[str]:
+        """Whose NICs pause their ports."""
+        receive = self.experiment.rack.nic.receive
+        return [host for host in self.layout.shape.hosts if receive and receive.of(host)]
+
+    def slow_down(self) -> None:
+        """From now on slow hosts are slow; not while links are measured."""
+        if (receive := self.experiment.rack.nic.receive) and self.lossless:
+            row = intake_row(receive, self.clock.wall_rate(receive.rate), self.lossless.intake_headroom)
+            for host in self.slow_hosts:
+                self.nic.slow_down(self.net[host].defaultIntf().index, row)
+
+    @property
     def longest_queue(self) -> float:
         """Bytes that may wait at a port: its buffer, or what all ports have with priority flow control."""
         ports = max(Counter(port.switch for port in self.layout.shape.ports).values())
@@ -204,5 +219,6 @@ class Assembly:
             pooled=round(self.longest_queue) if self.lossless else 0,
             groups=self.lossless.groups if self.lossless else (),
             headroom=headroom_needed(self.layout, self.clock),
+            slow=self.slow_hosts,
             in_order=self.experiment.transport.numbered,
         )

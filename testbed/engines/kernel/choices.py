@@ -27,6 +27,8 @@ def _why_delay_line(resolved: Resolved) -> str:
         return "rack.switch.pfc pauses ports between switches"
     if resolved.layout.shape.trunks and rack.switch.tables:
         return "netem delays behind the queues of ports between switches, whose backlog is counted at the far end"
+    if rack.nic.receive:
+        return "rack.nic.receive pauses the ports to hosts"
     if resolved.src_threshold:
         return "answers overtake data at every port of switches that send SRCs"
     reason = features.ask()["netem"]

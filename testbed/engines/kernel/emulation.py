@@ -89,6 +89,7 @@ class Emulation:
         self.network = RackNetwork(self.rack)
         self.calibration = self._calibrate()
         self.rack.nic.trim(on=True)
+        self.rack.slow_down()
         self.agents.launch()
         self.delaying = self.rack.delay_apps()
         hosts = [(host.name, host.IP()) for host in self.rack.net.hosts]

@@ -195,23 +195,8 @@ class World:
         tables = self.experiment.rack.switch.tables
         trim_tos = tables.trim_tos if tables else 0
         slow = self.experiment.rack.nic.receive is not None
-        nic = wire.NIC_SETTINGS.pack(
-            interval,
-            0,
-            gap,
-            *lossless,
-            *own,
-            0,
-            routing,
-            seed,
-            *answers.tos,
-            numbered,
-            ahead,
-            credits,
-            trim_tos,
-            slow,
-            0,
-        )
+        said = (*answers.tos, numbered, ahead, credits, trim_tos)
+        nic = wire.NIC_SETTINGS.pack(interval, 0, gap, *lossless, *own, 0, routing, seed, *said, slow, 0)
         sizes = (self.buffer.xoff, self.buffer.xon, self.buffer.limit) if self.buffer else (self.pausing, 0, 0)
         notices = (self.resolved.src_threshold, self.layout.framing.wire_size)
         port = wire.PORT_SETTINGS.pack(*sizes, self.maps.flow_table is not None, *notices, routing, seed)

@@ -192,6 +192,8 @@ class AnyRack(Part):
             refuse("kind", f"makes a rack of {self.size} hosts, at most {MOST_HOSTS} are possible")
         if self.nic.receive and not (self.switch.memory and self.switch.memory.lossless):
             refuse("nic.receive", "is of lossless packets; say rack.switch.groups with pfc 'on'")
+        if self.nic.receive and self.delay_by == "netem":
+            refuse("delay_by", "'netem' delays behind the ports of switches, where pauses must hold; use 'delay-line'")
         return self
 
 

@@ -22,7 +22,20 @@ AutoOrSize = Annotated[
 ]
 
 
-class Pfc(Part):
+class Hysteresis(Part):
+    """What pauses above a threshold, until it has fallen to another one."""
+
+    xoff: float
+    xon: float
+
+    @model_validator(mode="after")
+    def _hysteresis(self) -> Self:
+        if self.xon >= self.xoff:
+            refuse("xon", f"must be less than xoff ({show_size(self.xoff)}), got {show_size(self.xon)}")
+        return self
+
+
+class Pfc(Hysteresis):
     """Priority flow control (802.1Qbb): nothing is dropped, senders pause. All sizes are per ingress port."""
 
     xoff: Annotated[Size, Field(gt=0)] = Field(
@@ -39,12 +52,6 @@ class Pfc(Part):
         description="Buffer beyond `xoff` for what still arrives until a pause takes effect; `auto` is what that "
         "needs. What exceeds it is dropped.",
     )
-
-    @model_validator(mode="after")
-    def _hysteresis(self) -> Self:
-        if self.xon >= self.xoff:
-            refuse("xon", f"must be less than xoff ({show_size(self.xoff)}), got {show_size(self.xon)}")
-        return self
 
 
 def _switched(value: object) -> object:

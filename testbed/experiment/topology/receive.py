@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from testbed.experiment.block import HostName, Part, refuse
+from testbed.experiment.block import HostName
 from testbed.experiment.topology.links import PositiveRate
-from testbed.experiment.topology.pfc import AutoOrSize
-from testbed.units import Size, show_size
+from testbed.experiment.topology.pfc import AutoOrSize, Hysteresis
+from testbed.units import Size
 
 
-class Receive(Part):
+class Receive(Hysteresis):
     """NICs of slow hosts: lossless packets wait in their receive buffer, which pauses the switch above `xoff`."""
 
     rate: PositiveRate = Field(description="At which a host takes lossless packets out of the buffer.")
@@ -30,12 +30,6 @@ class Receive(Part):
         description="Buffer beyond `xoff`, for what still arrives until a pause takes effect; `auto` is what that "
         "needs. What exceeds it is dropped.",
     )
-
-    @model_validator(mode="after")
-    def _hysteresis(self) -> Self:
-        if self.xon >= self.xoff:
-            refuse("xon", f"must be less than xoff ({show_size(self.xoff)}), got {show_size(self.xon)}")
-        return self
 
     def of(self, host: str) -> bool:
         """Whether it is about this host."""

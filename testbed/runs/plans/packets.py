@@ -40,10 +40,12 @@ class Packets:
         rows, pauses = [], []
         for frame in Reader(file):
             data = frame.data
+            if frame.direction == "out":
+                continue
             if data[12:14] == PAUSE:
                 pauses.append(frame.time)
                 continue
-            if frame.direction == "out" or len(data) <= ETHERNET_IP_UDP or data[ETHERNET_IP_UDP] in NOTICES:
+            if len(data) <= ETHERNET_IP_UDP or data[ETHERNET_IP_UDP] in NOTICES:
                 continue
             echo = data[ETHERNET_IP_UDP] == ACK
             marked = data[FLAGS_AT] & SHIM_CE > 0 if echo else data[TOS_AT] & CE == CE

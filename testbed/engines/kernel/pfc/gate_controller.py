@@ -1,4 +1,4 @@
-"""Operates the gates of ports between switches: shut while the port, or a queue of it, is paused, open otherwise.
+"""Operates the gates of ports that can be paused: shut while the port, or a queue of it, is paused, open otherwise.
 
 The port program records when a pause begins and ends (pause.bpf.h); a pause lies ahead for the round trip of the link,
 so there is time to be punctual. Moving a gate takes the kernel's lock of all network devices (RTNL), which others may

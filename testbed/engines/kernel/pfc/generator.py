@@ -1,9 +1,9 @@
 """The part of the switches that sends pause frames: one process for all ports, which ends with the run.
 
 The port and NIC programs signal when an ingress crosses xoff or xon (pause.bpf.h); with classes, one of its priority
-groups. The frame leaves that port past its
-queue and shaper, as a MAC sends it between two packets. While a port stays above xon, its pause is renewed long before
-it expires. The gate of a port between switches that receives a frame follows in time
+groups; or when the receive buffer of a slow host does (intake.bpf.h), whose NIC is a port here. The frame leaves that
+port past its queue and shaper, as a MAC sends it between two packets. While a port stays above xon, its pause is
+renewed long before it expires. The gate of a port that receives a frame follows in time
 (`testbed.engines.kernel.pfc.gate_controller`). There is no busy waiting; the longest time from a crossing to its frame
 is measured.
 """
@@ -27,7 +27,7 @@ from testbed.base import denied, linux
 from testbed.base.shared import Shared
 from testbed.clock import WallSeconds
 from testbed.dataplane.ring import Ring
-from testbed.dataplane.wire import ABOVE_XOFF, PAUSE_EVENT, PAUSE_RECEIVED
+from testbed.dataplane.wire import PAUSE_EVENT, PAUSE_RECEIVED
 from testbed.engines.kernel.pfc.gate_controller import GateController
 from testbed.engines.kernel.pfc.watchdog import PauseWatchdog
 from testbed.engines.kernel.rack import pause_frames
@@ -186,12 +186,12 @@ class _Loop:
         """One for every crossing, in order, including those that are signalled meanwhile."""
         while len(events := self.ring.waiting().copy()):
             self.ring.consume(len(events))
-            for ns, row, what in events.tolist():
+            for ns, row, what, quanta in events.tolist():
                 if what == PAUSE_RECEIVED:
                     self.gate_controller.pause_received(row)
                     continue
-                if self.pausing or what != ABOVE_XOFF:
-                    self._send(row, pause_frames.LONGEST if what == ABOVE_XOFF else 0, ns)
+                if self.pausing or not quanta:
+                    self._send(row, quanta, ns)
                 self.slowest[0] = max(int(self.slowest[0]), time.monotonic_ns() - ns)
 
     def _renew(self) -> None:

@@ -33,6 +33,7 @@ class Lossless:
     """Takes nominal units, and hands the kernel wall-clock ones."""
 
     watchdog: PauseWatchdog | None = None  # what ends pauses that do not end by themselves
+    intake_headroom = 0  # bytes of a slow host's receive buffer beyond xoff
 
     def __init__(
         self,
@@ -66,7 +67,7 @@ class Lossless:
             quantum = pause_frames.quantum(spec.rate)
             longest = WallSeconds(pause_frames.LONGEST * quantum)
             for port, peer in ((link.intf2, link.intf1), (link.intf1, link.intf2)):
-                if port.name not in rack.ends:
+                if port.name not in rack.ends and port.node.name not in rack.link_layer.slow:
                     continue
                 for priority in self.groups or [LOSSLESS]:
                     record = nic.pauses[self._row(peer.index, priority)]
@@ -135,7 +136,24 @@ def lossless_of(layout: Layout, clock: Clock, use_netem: bool) -> Lossless | Non
         for number in groups
     ]
     watchdog = partial(PauseWatchdog.of, switch.watchdog, clock) if switch.watchdog else None
-    return made(OF_GROUPS, min(rooms, key=lambda one: one.spare), groups, watchdog=watchdog)
+    intake = _intake_headroom(layout, clock, late)
+    rooms += [intake] if intake else []
+    lossless = made(OF_GROUPS, min(rooms, key=lambda one: one.spare), groups, watchdog=watchdog)
+    lossless.intake_headroom = intake.size if intake else 0
+    return lossless
+
+
+def _intake_headroom(layout: Layout, clock: Clock, late: float) -> Headroom | None:
+    """Of the receive buffers of slow hosts, whose ports have gates."""
+    receive, frame = layout.experiment.rack.nic.receive, layout.framing.wire_size
+    if receive is None:
+        return None
+    links = [
+        _gated(headroom.IngressLink(link.kind, link.rate, link.delay, late), clock, frame)
+        for link in layout.shape.links
+        if not link.low.port
+    ]
+    return _headroom_of_group("rack.nic.receive.headroom", receive.headroom, links, frame, late)
 
 
 def headroom_needed(layout: Layout, clock: Clock) -> int:
@@ -161,8 +179,11 @@ def _ingress_links(layout: Layout, clock: Clock, late: float) -> list[headroom.I
     links, frame = set(), layout.framing.wire_size
     for link in layout.shape.links:
         ingress = headroom.IngressLink(link.kind, link.rate, link.delay, late)
-        if link.low.port:
-            shut = max(late, clock.nominal_seconds(GATE_LATENESS))
-            ingress = replace(ingress, late=shut, begun=burst(clock.wall_rate(link.rate), frame) + in_flight(frame))
-        links.add(ingress)
+        links.add(_gated(ingress, clock, frame) if link.low.port else ingress)
     return list(links)
+
+
+def _gated(link: headroom.IngressLink, clock: Clock, frame: int) -> headroom.IngressLink:
+    """One whose sender is a port with a gate."""
+    shut = max(link.late, clock.nominal_seconds(GATE_LATENESS))
+    return replace(link, late=shut, begun=burst(clock.wall_rate(link.rate), frame) + in_flight(frame))

@@ -53,6 +53,7 @@ class LinkLayer:
     pooled: int = 0  # bytes that may wait at a switch port with PFC: the ingress buffers of all ports of its switch
     groups: Sequence[int] = ()  # that pause by themselves, with several queues; as priorities
     headroom: int = 0  # bytes of those that say 'auto'
+    slow: Sequence[str] = ()  # hosts that pause their ports
     in_order: bool = False  # packets of a flow are never swapped: where numbers name data that looks like a loss
 
 
@@ -96,7 +97,7 @@ class Rack(Mininet):
         }
         self.tables = Tables(shape)
         self._losses: dict[Link, float] = {}  # that were set while it ran
-        self.gates: list[PortGate] = []  # of ports between switches, with priority flow control
+        self.gates: list[PortGate] = []  # of ports that can be paused: between switches, and to slow hosts
         self.start()
         if self.routed:
             self._route()
@@ -139,7 +140,8 @@ class Rack(Mininet):
         for link in self.links:
             spec: WallLink = link.spec
             frame = self.link_layer.frame
-            gated = self.link_layer.pooled > 0 and spec.nominal.low.port > 0
+            low = spec.nominal.low
+            gated = self.link_layer.pooled > 0 and (low.port > 0 or low.node in self.link_layer.slow)
             for end in (link.intf1, link.intf2):
                 if spec.netem is None or (end is link.intf2 and not spec.nominal.low.port):
                     end.shape(spec.rate, frame, limit)

@@ -40,6 +40,37 @@ def test_a_pause_spreads_through_the_fabric_and_has_a_victim(tmp_path: Path) -> 
     assert in_run is None or in_run == pytest.approx(100 * 2 / 3, abs=12)  # not told where the start was late
 
 
+SLOW = """
+rack:
+  hosts: 3
+  switch:
+    classes: {data: {dscp: 26, queue: 3, group: 3}, acks: {dscp: 0, queue: 6, group: 0}}
+    queues: {3: {red: off}, 6: {schedule: strict, red: off}}
+    groups: {3: {pfc: on, xoff: 300 kB}}
+  nic: {receive: {rate: 20 Gbit/s, hosts: [h3]}}
+  calibrate: off
+traffic: {pattern: flows, flows: [{src: h1, dst: h3}, {src: h1, dst: h2}]}
+controller: {name: fixed, rate: 50 %}
+time: {duration: 1.5 ms, warmup: 700 us, dilation: 1500}
+record: {report: false}
+"""
+
+
+@pytest.mark.root
+@pytest.mark.measures
+def test_a_slow_host_pauses_its_port_and_that_pauses_the_sender(tmp_path: Path) -> None:
+    file = tmp_path / "slow.yaml"
+    file.write_text(SLOW)
+    summary = run_clean(tmp_path, str(file), "--metrics-addr", "none")
+    assert summary["drops_in_run"] == 0
+    flows = pq.read_table(tmp_path / "clean" / "flows.parquet").to_pydict()
+    groups = pq.read_table(tmp_path / "clean" / "groups.parquet").to_pydict()
+    assert {at for at, pauses in zip(groups["port"], groups["pauses"], strict=True) if pauses} == {"s1-eth1"}
+    slow, other = flows["goodput"]
+    assert slow == pytest.approx(20e9, rel=0.15)
+    assert other == pytest.approx(slow, rel=0.15)  # it has the same sender and class
+
+
 DOWN, DETECTED, UP = 0.6e-3, 0.65e-3, 1.2e-3
 DOWN_WHILE_PAUSED = """
 rack:
