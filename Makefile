@@ -8,7 +8,7 @@ HOSTS_PYTHON ?= $(PYTHON)
 DEGRADED := make run: the run is complete, its verdict is 'degraded'; the table says why and what to do. \
 'testbed run' itself ends with 3 then, make with 0.
 
-.PHONY: run test setup check lint types c playbooks unit bench lab dist deb where image wheelhouse docs findings schema cache clean help
+.PHONY: run test setup check lint types c playbooks unit fuzz bench lab dist deb where image wheelhouse docs findings schema cache clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -40,6 +40,9 @@ playbooks:
 
 unit: ## the tests that need no root, without the slow ones
 	$(PYTEST) -m "not root and not slow and not uml" -n 2 --dist loadfile
+
+fuzz: ## damaged files for whatever reads files of others (MINUTES=10 each, TARGETS="rack goal" for some)
+	$(PYTHON) -m tests.fuzz $(if $(MINUTES),--minutes $(MINUTES)) $(TARGETS)
 
 bench: setup ## measure what docs/findings/bench.md promises (root; ONLY="switch goodput" for a part, OTHER=FOLDER, JSON=FILE)
 	$(SUDO) $(PYTHON) -m bench $(if $(ONLY),--only $(ONLY)) $(if $(OTHER),--other $(OTHER)) $(if $(JSON),--json $(JSON))

@@ -16,14 +16,15 @@ import pytest
 from tests.support.checkout import ROOT
 
 TESTS = ROOT / "tests"
-# Of no module: helpers and their own tests, Ansible's roles, guests of user-mode Linux.
-APART = {"ansible", "emulated_lab", "support", "uml"}
+# Of no module: helpers and their own tests, Ansible's roles, damaged inputs, guests of user-mode Linux.
+APART = {"ansible", "emulated_lab", "fuzz", "support", "uml"}
 OWN_ROOTS = {"bench", "controllers", "plugins", "release"}  # the others are testbed's
 BEHAVIOURS = {
     ".": {
         "circles": "which C needs which",
         "data_runs_nothing": "what no source may call",
         "findings": "the pages of what was measured",
+        "interface": "what a plugin and a script may use",
         "makefile": "`make run`, whose recipe is more than a command",
         "mirror": "this",
         "notebook": "the notebook of the docs",

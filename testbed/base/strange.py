@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+LINE, LINES = 2000, 100  # characters and lines of an error; more is a file's content
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9.=+_-]+")
 
@@ -21,6 +22,14 @@ def is_plain(text: str) -> bool:
 def visible(text: str) -> str:
     """The text, without what acts on whoever shows it."""
     return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+def message(text: str) -> str:
+    """The text as an error shows it: visible, of a word of a million characters how it begins and ends."""
+    lines = visible(text).split("\n")
+    rest = [f"... and {len(lines) - LINES:,} lines more"] if len(lines) > LINES else []
+    shown = (one if len(one) <= LINE else f"{one[: LINE // 2]} ... {one[-LINE // 2 :]}" for one in lines[:LINES])
+    return "\n".join([*shown, *rest])
 
 
 def all_visible(value: Any) -> Any:

@@ -17,7 +17,7 @@ import typer
 from typer.main import get_command
 
 from testbed.base import denied, extras
-from testbed.base.strange import visible
+from testbed.base.strange import message
 from testbed.cli import usage, words
 from testbed.cli.advise import advise
 from testbed.cli.agent import agent
@@ -123,7 +123,7 @@ def main() -> int:
         if type(error).__name__ == usage.HELP:
             print(error.ctx.get_help())
         else:
-            print(f"testbed: {usage.told(error)}", file=sys.stderr)
+            print(f"testbed: {message(usage.told(error))}", file=sys.stderr)
         return int(error.exit_code)
     except typer.Abort:  # a question that nobody answered
         return 1
@@ -135,7 +135,7 @@ def main() -> int:
             raise
         with suppress(OSError, MemoryError):  # it imports, which may be denied as well
             _log(error)
-        print(f"testbed: {visible(str(known))}", file=sys.stderr)
+        print(f"testbed: {message(str(known))}", file=sys.stderr)
         _end_output()
         return known.exit_code
 

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from testbed.base.installed import entry_points
 from testbed.base.missing import why_missing
+from testbed.base.strange import visible
 from testbed.controller import CompiledController, Signal
 from testbed.errors import BadInput, nearest
 from testbed.experiment import chosen, configured, meaningless
@@ -38,6 +39,7 @@ from testbed.registry import CHOOSER, RECEIVER, Plugin, absolute, find, is_path,
 log = logging.getLogger(__package__)
 GROUP = "testbed.experiments"
 PLUGINS = ("controller", "tuner", "routing", "receiver")  # keys that name one
+MOST_DIGITS = 9  # of a place in a list
 FILE_KEYS = ("file", "sizes", "config")  # of racks and traffic patterns: paths are relative to the experiment file
 
 Admit = Callable[[list[str], list[App]], None]  # raises BadInput for a plugin or an app that must not run
@@ -80,7 +82,7 @@ class Loaded:
             origin = f"{option} {setting}"
             if not equals or not key.strip():
                 raise BadInput(f"{origin}: expected key=value, for example {option} traffic.senders=8")
-            loaded._put(chosen.aimed(loaded.document, key.strip(), origin), text, origin)
+            loaded._put(chosen.aimed(loaded.document, visible(key.strip()), origin), text, origin)
         return loaded
 
     def option(self, key: str, text: str, option: str) -> Loaded:
@@ -284,7 +286,7 @@ def _read(file: Path, name: str) -> Loaded:
 
 
 def _path(key: str) -> KeyPath:
-    return tuple(int(part) if part.isdecimal() else part for part in key.split("."))
+    return tuple(int(part) if part.isdecimal() and len(part) <= MOST_DIGITS else part for part in key.split("."))
 
 
 def _anchor(data: dict[str, Any], kind: str, folder: Path) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, Field
 
 from testbed.base.arrays import Ints
 from testbed.results import arrow
@@ -44,26 +45,54 @@ def shrunk(file: Path) -> bytes:
     return bytes(sink.getvalue())
 
 
+class _About(BaseModel):
+    """What the metadata of such a table says."""
+
+    names: list[str]
+    steps: list[Annotated[float, Field(gt=0, allow_inf_nan=False)] | None]
+    fields: list[tuple[str, str | None]]  # name and unit; None for the key
+
+
 def restore(content: bytes, file: Path) -> None:
-    """Write the table that was `shrunk`: the same values, perhaps stored in other bytes."""
+    """Write the table that was `shrunk`: the same values, perhaps stored in other bytes.
+
+    Raises ValueError for what is none.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
-    table = parquet.ParquetFile(pa.BufferReader(content)).read()
-    about = json.loads(table.schema.metadata[_ABOUT])
-    names, columns = about["names"], iter(zip(table.columns[::2], table.columns[1::2], about["steps"], strict=True))
+    about, numbers = _opened(content)
+    names, columns = about.names, iter(zip(numbers[::2], numbers[1::2], about.steps, strict=True))
     fields, arrays = [], []
-    for name, unit in about["fields"]:
+    for name, unit in about.fields:
         if unit is None:
-            index = np.tile(np.arange(len(names), dtype=np.int32), len(table) // max(len(names), 1))
+            index = np.tile(np.arange(len(names), dtype=np.int32), len(numbers[0]) // max(len(names), 1))
             arrays.append(pa.DictionaryArray.from_arrays(arrow.numbers(index), arrow.strings(names)))
         else:
             differences, rest, step = next(columns)
-            counts = np.cumsum(arrow.values(differences).reshape(max(len(names), 1), -1), axis=1)
-            values = _floats(counts, step) + arrow.values(rest).reshape(counts.shape)
+            counts = np.cumsum(differences.reshape(max(len(names), 1), -1), axis=1)
+            values = _floats(counts, step) + rest.reshape(counts.shape)
             arrays.append(arrow.numbers(values.view(float).T.reshape(-1)))
         fields.append(pa.field(name, arrays[-1].type, metadata={"unit": unit or ""}))
     parquet.write_table(pa.Table.from_arrays(arrays, schema=pa.schema(fields)), file)
+
+
+def _opened(content: bytes) -> tuple[_About, list[Ints]]:
+    """What it says, and its columns: two for each one that was, all of whole rows."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        table = parquet.ParquetFile(pa.BufferReader(content)).read()
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(str(error)) from None
+    about = _About.model_validate_json((table.schema.metadata or {}).get(_ABOUT, b""))
+    units = [unit for _, unit in about.fields if unit is not None]
+    whole = len(table) % max(len(about.names), 1) == 0
+    plain = all(column.type == pa.int64() and not column.null_count for column in table.columns)
+    if not (units and plain and whole and len(table.columns) == 2 * len(about.steps) == 2 * len(units)):
+        raise ValueError("a table is not the differences of one")
+    return about, [arrow.values(column) for column in table.columns]
 
 
 def _names(column: Any) -> list[str]:

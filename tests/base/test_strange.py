@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.base.strange import all_visible, file_name, is_plain, visible
+from testbed.base.strange import LINE, all_visible, file_name, is_plain, message, visible
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,15 @@ def test_what_can_be_read_stays() -> None:
     for text in ("plain", "two\nlines\tand a tab", "μs, Zürich, 数据中心, שלום", "C:\\x1b"):
         assert is_plain(text)
         assert visible(text) == text
+
+
+def test_a_message_shows_no_whole_file() -> None:
+    assert message("a\x1b\nb") == "a\\x1b\nb"
+    shown = message("begin" + "x" * 1_000_000 + "end")
+    assert shown.startswith("beginx")
+    assert shown.endswith("xend")
+    assert len(shown) < LINE + 10
+    assert message("x\n" * 1000 + "x").endswith("x\n... and 901 lines more")
 
 
 def test_all_of_json_is_made_visible() -> None:

@@ -108,7 +108,14 @@ def drafted(files: Sequence[Path], out: Path, controller: str) -> Draft:
     found = Found()
     for file in files:
         found.add(file)
-    draft = Draft(f"Made by `testbed import {' '.join(file.name for file in files)}`")
+    try:
+        return _draft(f"Made by `testbed import {' '.join(file.name for file in files)}`", found, out, controller)
+    except ValueError as error:  # a configuration's values are read where they are needed
+        raise BadInput(str(error)) from None
+
+
+def _draft(title: str, found: Found, out: Path, controller: str) -> Draft:
+    draft = Draft(title)
     draft.put("engine", "virtual", "Files of simulators run in virtual time; `kernel` sends real packets.")
     _rack(draft, found, out)
     _traffic(draft, found, out)

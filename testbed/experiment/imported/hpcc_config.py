@@ -78,7 +78,10 @@ class HpccConfig:
         count = line.whole(1, "the number of pairs", 1, 1000)
         if len(line.words) != 2 + 2 * count:
             line.refuse(f"{count} pairs of a rate in bit/s and a value")
-        return {_number(line, 2 + 2 * n): _number(line, 3 + 2 * n) for n in range(count)}
+        pairs = {_number(line, 2 + 2 * n): _number(line, 3 + 2 * n) for n in range(count)}
+        if 0 in pairs:
+            line.refuse("rates of more than 0 bit/s")
+        return pairs
 
     def _thresholds(self, draft: Draft) -> None:
         kmin, kmax, pmax = (self._map(key) for key in MAPS)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -22,6 +23,15 @@ LONGEST_LINE = 1 << 24
 MOST_BYTES = 1 << 31
 
 Arrays = Mapping[str, NDArray[Any]]
+
+UNREADABLE = (
+    ValueError,
+    OSError,
+    EOFError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)  # what zipfile and numpy raise
 
 
 class Message(NamedTuple):
@@ -74,7 +84,8 @@ class Unpacker:
 def _head(line: bytes) -> dict[str, Any]:
     try:
         head = json.loads(line)
-        known = isinstance(head["kind"], str) and isinstance(head["data"], dict) and 0 <= head["bytes"] <= MOST_BYTES
+        known = isinstance(head["kind"], str) and isinstance(head["data"], dict)
+        known = known and isinstance(head["bytes"], int) and 0 <= head["bytes"] <= MOST_BYTES
     except (ValueError, KeyError, TypeError):
         known = False
     if not known:
@@ -87,7 +98,7 @@ def _arrays(body: bytes) -> dict[str, NDArray[Any]]:
     try:
         with np.load(io.BytesIO(body), allow_pickle=False) as loaded:
             return {name: loaded[name] for name in loaded.files}
-    except (ValueError, OSError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise TestbedError(f"the control channel carried arrays that cannot be read: {error}") from None
 
 

@@ -57,17 +57,17 @@ def _node(message: memoryview) -> Node:
     node = Node()
     for key, value in _fields(message):
         if key == 1:
-            node.id = value
+            node.id = _integer(value)
         elif key == 2:
-            node.name = bytes(value).decode(errors="replace")
+            node.name = _text(value)
         elif key == 3:
-            node.type = value
+            node.type = _integer(value)
         elif key in (4, 5):
             node.after += [value] if isinstance(value, int) else _packed(value)
         elif key == 7:
-            node.micros = value
+            node.micros = _integer(value)
         elif key == 10:
-            name, content = _attribute(value)
+            name, content = _attribute(_bytes(value))
             node.values[name] = content
     return node
 
@@ -76,21 +76,39 @@ def _attribute(message: memoryview) -> tuple[str, Any]:
     name, content = "", None
     for key, value in _fields(message):
         if key == 1:
-            name = bytes(value).decode(errors="replace")
+            name = _text(value)
         elif key in VALUES:
-            (content,) = struct.unpack(VALUES[key], value)
+            (content,) = struct.unpack(VALUES[key], _bytes(value))
         elif key in SIGNED:
-            content = value - (1 << 64) if value >> 63 else value
+            content = _integer(value) - (1 << 64 if _integer(value) >> 63 else 0)
         elif key in (15, 17):
-            content = (value >> 1) ^ -(value & 1)
+            content = (_integer(value) >> 1) ^ -(_integer(value) & 1)
         elif key in (11, 13, 27):
             content = value
         elif key == 29:
-            content = bytes(value).decode(errors="replace")
+            content = _text(value)
     return name, content
 
 
-def _fields(message: memoryview) -> Iterator[tuple[int, Any]]:
+def _integer(value: int | memoryview) -> int:
+    """Raises ValueError for another type than the schema has."""
+    if isinstance(value, int):
+        return value
+    raise ValueError("a field is no integer")
+
+
+def _bytes(value: int | memoryview) -> memoryview:
+    """Raises ValueError for another type than the schema has."""
+    if isinstance(value, int):
+        raise ValueError("a field is an integer")
+    return value
+
+
+def _text(value: int | memoryview) -> str:
+    return bytes(_bytes(value)).decode(errors="replace")
+
+
+def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview]]:
     """Number and content of each field: an integer, or bytes."""
     at = 0
     while at < len(message):
