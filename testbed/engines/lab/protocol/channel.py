@@ -86,7 +86,7 @@ def _head(line: bytes) -> dict[str, Any]:
         head = json.loads(line)
         known = isinstance(head["kind"], str) and isinstance(head["data"], dict)
         known = known and isinstance(head["bytes"], int) and 0 <= head["bytes"] <= MOST_BYTES
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         known = False
     if not known:
         raise _not_a_message(line[:80])

@@ -16,6 +16,8 @@ from typing import Any
 COMPUTING = {1: "METADATA", 2: "MEM_LOAD", 3: "MEM_STORE", 4: "COMP"}
 SEND, RECV, COLLECTIVE = 5, 6, 7
 SIGNED = {7, 9}  # int32_val, int64_val: negative ones are as long as 64 bits
+NUMBERS = {"comm_dst", "comm_size", "comm_src", "comm_tag", "comm_type", "runtime"}  # attributes
+LARGEST = 1 << 53  # bytes or microseconds that a float holds exactly
 VALUES = {3: "<d", 5: "<f", 19: "<I", 21: "<Q", 23: "<i", 25: "<q"}  # of a fixed length
 
 
@@ -68,6 +70,8 @@ def _node(message: memoryview) -> Node:
             node.micros = _integer(value)
         elif key == 10:
             name, content = _attribute(_bytes(value))
+            if name in NUMBERS and not (isinstance(content, int | float) and abs(content) <= LARGEST):  # nor nan
+                raise ValueError(f"attribute {name} is no number up to 2^53")
             node.values[name] = content
     return node
 
