@@ -32,12 +32,14 @@ from testbed.runs.overrides import resolve
 from testbed.tuner import Need, Ports, PortSample, Thresholds, Tuner
 
 DURATION = 0.1  # s
+LENGTH = f"time.duration={DURATION} s"
 WORKLOADS, LOADS = ("websearch", "datamining"), (30, 50, 70, 90)
 COMMON = [*QUIET, "controller.window=bdp", "rack.hosts=16", "time.warmup=0"]
 CELLS = [f"{workload}-{load}{more}" for more in ("", "-incast") for workload in WORKLOADS for load in LOADS]
 
 Action = tuple[float, float, float]  # Kmin, Kmax in kB, Pmax in %
 USUAL = (40, 160, 100)
+SCHEDULE = ", else "  # in a row that has the steps of the tuner `schedule`
 CONSTANTS = ["20/40/100", "20/160/50", "20/320/50", "40/160/100", "20/160/25",
              "40/320/100", "20/640/50", "80/160/100", "20/1280/25"]  # fmt: skip
 PUBLISHED = {
@@ -49,9 +51,11 @@ PUBLISHED = {
 
 
 def tuner(row: str) -> list[str]:
-    """What settings say of it: a published tuner, or the static one with Kmin/Kmax/Pmax."""
+    """What settings say of it: a published tuner, a schedule, or the static one with Kmin/Kmax/Pmax."""
     if row in PUBLISHED:
         return PUBLISHED[row]
+    if SCHEDULE in row:
+        return ["tuner=schedule", f"tuner.steps={row}"]
     kmin, kmax, pmax = row.split("/")
     return [f"tuner.kmin={kmin} kB", f"tuner.kmax={kmax} kB", f"tuner.pmax={pmax} %"]
 
@@ -138,6 +142,11 @@ def run(cell: str, row: str, seed: int, file: Path, carried: Sequence[str]) -> N
     atomic_write(file, stream.getvalue())
 
 
+def named(cell: str, row: str, seed: int | str) -> str:
+    """The file of a run."""
+    return f"{cell},{row.replace('/', '_')},{seed}.npz"
+
+
 def seeds(text: str) -> list[int]:
     first, _, last = text.partition("-")
     return list(range(int(first), int(last or first) + 1))
@@ -146,9 +155,11 @@ def seeds(text: str) -> list[int]:
 def rows(text: str) -> list[str]:
     found, names = text.split(";"), [*PUBLISHED, *RULES, *RESTING]
     for row in found:
-        if row not in names and not re.fullmatch(r"\d+/\d+/\d+", row):
+        if row not in names and SCHEDULE not in row and not re.fullmatch(r"\d+/\d+/\d+", row):
             allowed = ", ".join(names)
-            raise argparse.ArgumentTypeError(f"no row {row!r}: Kmin/Kmax/Pmax in kB and %, or one of {allowed}")
+            raise argparse.ArgumentTypeError(
+                f"no row {row!r}: Kmin/Kmax/Pmax in kB and %, steps of the tuner `schedule`, or one of {allowed}"
+            )
     return found
 
 
@@ -167,7 +178,7 @@ def main() -> None:
     for seed in chosen.seeds:
         for cell in chosen.cells:
             for row in chosen.rows:
-                file = chosen.folder / f"{cell},{row.replace('/', '_')},{seed}.npz"
+                file = chosen.folder / named(cell, row, seed)
                 if not file.exists():
                     run(cell, row, seed, file, carried)
                     print(file.stem, flush=True)

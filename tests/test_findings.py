@@ -65,7 +65,7 @@ def test_a_cell_in_the_rack_stands_beside_the_same_on_the_virtual_engine(copy: P
 
 
 def test_tables_of_constants_are_those_of_the_runs_that_are_kept() -> None:
-    scripts = [[sys.executable, ROOT / f"scripts/{name}.py"] for name in ("tuner_oracle", "tuner_rack")]
+    scripts = [[sys.executable, ROOT / f"scripts/{name}.py"] for name in ("tuner_oracle", "tuner_rack", "tuner_reach")]
     made = "\n".join(subprocess.run(one, check=True, capture_output=True, text=True).stdout for one in scripts)
     said = (PAGES / "pet.md").read_text()
     assert len(made.splitlines()) > 20

@@ -1,0 +1,94 @@
+"""Where a tuner of PET's inputs can reach the goal of `fct`: an oracle over constants and schedules, for each cell.
+
+    .venv/bin/python scripts/tuner_reach.py [FOLDER]      # FOLDER of scripts/tuner_runs.py: keep what it has
+    .venv/bin/python scripts/tuner_reach.py FOLDER again  # run all that is kept anew, but what FOLDER has
+
+Of all that was run with six seeds or more in a cell it shows what is best for mice, and what is best for mice where
+elephants pay no more than 3 % in the mean; the first is a bound for any tuner as far as harder marks help mice at all.
+Changes are against SECN1 with the same arrivals. Made of docs/findings/results/pet-thresholds.csv, and of pet-reach.csv
+for the cells that it has: a later version's runs, which are not to be mixed with the others.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from tuner_oracle import (
+    COUNTS,
+    NAMES,
+    PUBLISHED,
+    RUN,
+    Runs,
+    by_cell,
+    changes,
+    goal,
+    in_order,
+    keep,
+    kept,
+    measured,
+    percent,
+    table,
+    title,
+)
+from tuner_oracle import KEPT as THRESHOLDS
+from tuner_runs import LENGTH, named, run
+
+from testbed.base.arrays import Floats
+
+KEPT = THRESHOLDS.with_name("pet-reach.csv")
+FIRST, FEWEST = 31, 6  # seed from which on nothing was chosen by; seeds of a figure
+PARTS = [NAMES.index("others"), NAMES.index("elephants")]  # mice of no incast
+TOLD = np.log([0.9, 1.03])
+
+
+def against(runs: Runs, cell: str) -> dict[str, Floats]:
+    """Mice and elephants of every row with enough seeds: shape (seeds, 2)."""
+    found = {row: changes(runs, cell, row, "SECN1") for row in runs[cell] if row not in PUBLISHED}
+    return {row: change[:, PARTS] for row, change in found.items() if len(change) >= FEWEST}
+
+
+def verdict(found: dict[str, Floats], hardest: str) -> str:
+    """Whether anything reaches both parts of the goal, or the reason why not."""
+    if any(said(change) == ["yes", "yes"] for change in found.values()):
+        return "certain"
+    if any((change.mean(axis=0) <= TOLD).all() for change in found.values()):
+        return "in the mean"
+    if said(found[hardest])[0] == "no":
+        return "no, whatever is marked"
+    return "none of these"
+
+
+def said(change: Floats) -> list[str]:
+    mice, _, elephants = goal(change[:, [0, 0, 1]]).split(", ")
+    return [mice, elephants]
+
+
+def main(arguments: list[str]) -> None:
+    """Print the table."""
+    if arguments:
+        folder, *again = Path(arguments[0]), *arguments[1:]
+        for cell, row, seed in [tuple(line[name] for name in RUN) for line in kept(KEPT) if again]:
+            if not (file := folder / named(cell, row, seed)).exists():
+                run(cell, row, int(seed), file, [LENGTH])
+        keep(KEPT, (*RUN, *NAMES, *COUNTS), map(measured, folder.glob("*.npz")))
+    runs = by_cell(line for line in kept(THRESHOLDS) if int(line["seed"]) >= FIRST)
+    runs |= by_cell(kept(KEPT))
+    lines = []
+    for cell in in_order(runs):
+        found = against(runs, cell)
+        hardest = min(found, key=lambda row: float(found[row][:, 0].mean()))
+        fair = [row for row in found if found[row][:, 1].mean() <= TOLD[1]]
+        shown = [hardest, *map(percent, found[hardest].T), "none", "", ""]
+        if fair:
+            best = min(fair, key=lambda row: float(found[row][:, 0].mean()))
+            shown[3:] = [best, *map(percent, found[best].T)]
+        lines.append([title(cell), str(len(found[hardest])), *shown, verdict(found, hardest), str(len(found))])
+    some = ("mice", "elephants")
+    head = ("seeds", "best for mice", *some, "elephants at most +3", *some, "goal", "of")
+    table(["against SECN1, %", *head], lines)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
