@@ -108,6 +108,12 @@ static double next_decision(struct datapath *d, double now)
 	return fmin(fmin(soonest, now + c->longest_sleep), next_served(&c->core));
 }
 
+/* What it will do next, it does not before then. */
+double next_moment(struct datapath *d)
+{
+	return fmin(next_decision(d, now_seconds(d)), fmin(heap_first(&d->agenda), next_start(d)));
+}
+
 /* Sleep, send and decide until `until`, or until something has failed. Returns whether a timer stays in the past. */
 int64_t serve(struct datapath *d, double until)
 {

@@ -29,6 +29,7 @@ struct decisions {
 };
 
 void decide_due(struct datapath *d, double now);
+double next_moment(struct datapath *d);
 int64_t serve(struct datapath *d, double until);
 void time_out(struct datapath *d, const int64_t *flows, int64_t n, double now);
 

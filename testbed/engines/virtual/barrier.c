@@ -26,12 +26,12 @@ static void relax(void)
 #endif
 }
 
-/* All parts' threads come here; the last does what is `between`, then all go on. */
+/* All threads come here; the last does what is `between`, then all go on. */
 void meet(struct parts *all, void (*between)(struct parts *all))
 {
 	uint32_t turn = __atomic_load_n(&all->turn, __ATOMIC_ACQUIRE);
 
-	if (__atomic_add_fetch(&all->arrived, 1, __ATOMIC_ACQ_REL) == all->count) {
+	if (__atomic_add_fetch(&all->arrived, 1, __ATOMIC_ACQ_REL) == all->threads) {
 		between(all);
 		__atomic_store_n(&all->arrived, 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&all->turn, turn + 1, __ATOMIC_SEQ_CST);

@@ -6,6 +6,7 @@
 #ifndef TESTBED_CROSSING_H
 #define TESTBED_CROSSING_H
 
+#include "balance.h"
 #include "occasions.h"
 #include "packets.h"
 #include "parts.h"
@@ -13,8 +14,6 @@
 #include "sampler.h"
 
 #include <stddef.h>
-
-#define KEPT 4096 /* packets that a part keeps of another's before it gives half of them back */
 
 /* It will come out of the line. */
 static void come_out(struct world *w, struct line *l, struct packet *p)
@@ -26,55 +25,56 @@ static void come_out(struct world *w, struct line *l, struct packet *p)
 	}
 }
 
+/* Something will happen then. */
+void expect_moment(struct part *own, int64_t tick)
+{
+	if (tick < own->next)
+		own->next = tick;
+}
+
 /* The line ends in another part. */
 static void cross(struct world *w, struct line *l, struct packet *p)
 {
 	struct part *own = w->part;
 
 	p->order = l - w->lines;
-	append(&own->out[own->side][l->beyond - 1], p);
-	own->kept[l->beyond - 1]--;
-	if (p->arrives < own->next)
-		own->next = p->arrives;
-}
-
-/* Whose packets end here has none left one day, if nobody gives them back. */
-static void give_back_idle(struct part *own, int64_t other)
-{
-	struct fifo *to = &own->back[own->side][other];
-
-	if (own->kept[other] < KEPT)
-		return;
-	for (int64_t i = 0; i < KEPT / 2 && idle_packets; i++) {
-		struct packet *p = idle_packets;
-
-		idle_packets = p->next;
-		append(to, p);
-		own->kept[other]--;
-	}
+	append(&own->out[own->all->side][l->beyond - 1], p);
+	surplus--;
+	expect_moment(own, p->arrives);
 }
 
 /* What others have sent here in the last window. */
 static void take_in(struct world *w)
 {
-	struct part *own = w->part;
+	const struct part *own = w->part;
 
-	for (int64_t i = 0; i < own->all->count; i++) {
-		struct part *other = &own->all->part[i];
-		struct fifo *from = &other->out[!own->side][own->number], *back = &other->back[!own->side][own->number];
+	for (struct part *other = own->all->part; other < own->all->part + own->all->count; other++) {
+		struct fifo *from = &other->out[!own->all->side][own->number];
 
 		while (from->first) {
 			struct packet *p = take(from);
 
-			own->kept[i]++;
+			surplus++;
 			come_out(w, &w->lines[p->order], p);
 		}
-		while (back->first) {
-			own->kept[i]++;
-			drop(take(back));
-		}
-		give_back_idle(own, i);
 	}
+}
+
+/* This thread works for that part now. */
+void enter_part(struct part *own)
+{
+	world = own->world;
+	stamp = (uint64_t)world->now;
+	serves(own->agent);
+	take_in(world);
+}
+
+/* It has done what it can in this window. */
+void leave_part(struct part *own)
+{
+	if (own->world->event_count)
+		expect_moment(own, own->world->events[TOP].time);
+	hand_on_surplus();
 }
 
 /* All instants so far are over: decisions that were recorded can be taken. */
@@ -89,20 +89,22 @@ static void give_records(struct parts *all)
 }
 
 /* Of all parts: what is due between two windows, and how long the next one is. */
-static void open_window(struct parts *all)
+void open_window(struct parts *all)
 {
 	struct world *w = all->part[0].world;
-	int64_t first = NEVER, ended = 0;
+	int64_t first = all->last;
 
 	for (int64_t i = 0; i < all->count; i++) {
-		ended += all->part[i].ended;
 		first = all->part[i].next < first ? all->part[i].next : first;
+		all->part[i].next = NEVER;
 	}
-	all->limit = -1;
 	if (all->full)
 		give_records(all);
-	if (ended == all->count)
+	all->side = !all->side;
+	if (first == NEVER || all->limit == all->last) {
+		all->limit = ENDED;
 		return;
+	}
 	w->next_sample = all->next_sample;
 	take_samples(w, first);
 	all->next_sample = w->next_sample;
@@ -110,45 +112,24 @@ static void open_window(struct parts *all)
 	all->limit = first + all->lookahead - 1;
 	if (all->next_sample < all->limit)
 		all->limit = all->next_sample;
+	if (all->last < all->limit)
+		all->limit = all->last;
+	share_out(all);
 }
 
-/* The part has done everything up to its limit, and nothing else is due before `until`. */
-static void next_window(struct world *w, int64_t until)
-{
-	struct part *own = w->part;
+static struct packet *idle_of[MOST_PARTS]; /* threads, while they are not there */
 
-	if (w->event_count && w->events[TOP].time < until)
-		until = w->events[TOP].time;
-	if (until < own->next)
-		own->next = until;
-	meet(own->all, open_window);
-	w->limit = own->all->limit;
-	own->next = NEVER;
-	own->side = !own->side;
-	take_in(w);
+/* A thread begins to work for parts, and ends. The first one is there anyway. */
+void enter_thread(int64_t number)
+{
+	if (number)
+		idle_packets = idle_of[number];
 }
 
-/* The others have not ended yet. */
-void leave_windows(struct world *w)
+void leave_thread(int64_t number)
 {
-	w->part->ended = 1;
-	while (w->limit >= 0)
-		next_window(w, NEVER);
-}
-
-/* This thread works for that part. The first part's is the one that is there anyway. */
-void enter_part(struct part *own)
-{
-	world = own->world;
-	stamp = (uint64_t)world->now;
-	if (own->number)
-		idle_packets = own->idle;
-}
-
-void leave_part(struct part *own)
-{
-	if (own->number)
-		own->idle = idle_packets;
+	if (number)
+		idle_of[number] = idle_packets;
 }
 
 /*
@@ -158,7 +139,7 @@ void leave_part(struct part *own)
 static int64_t shortest_crossing(const struct world *w)
 {
 	const int64_t bytes = w->queued || CLASSES ? 0 : HEAD_BYTES;
-	int64_t shortest = NEVER;
+	int64_t shortest = NEVER / 2;
 
 	for (const struct line *l = w->lines; l < w->lines + w->line_count; l++) {
 		int64_t time = l->delay + (bytes * l->per_byte >> TICK_SHIFT);
@@ -176,13 +157,23 @@ void begin_windows(struct parts *all)
 	struct world *rack = all->part[0].world;
 
 	all->lookahead = shortest_crossing(rack);
+	all->limit = rack->now;
 	all->next_sample = rack->next_sample;
 	for (struct part *one = all->part; one < all->part + all->count; one++) {
-		one->ended = 0;
-		one->world->limit = rack->now;
+		one->endless = 0;
+		one->counted = one->world->events_done;
 		one->world->next_sample = NEVER; /* they are taken between windows */
 		memcpy((char *)one->world + from, (const char *)rack + from, one->number ? sizeof(*rack) - from : 0);
 	}
+}
+
+/* The rack is one again. */
+void end_windows(struct parts *all)
+{
+	world = all->part[0].world;
+	world->next_sample = all->next_sample;
+	stamp = (uint64_t)world->now;
+	serves(all->part[0].agent);
 }
 
 /* By number, the part where each line ends: what was one until now is cut there. */

@@ -8,6 +8,7 @@
 #include "../../agent/memory.h"
 #include "world.h"
 #include <linux/bpf.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,9 +16,16 @@
 #define PFC_FRAME 64 /* bytes */
 
 #define LARGE_PAGE (2 << 20) /* bytes */
+#define SURPLUS 8192 /* packets of others that a thread keeps before it hands half of them on */
 
 static __thread struct packet *idle_packets, *idle_whole_packets;
 static __thread struct packet *current; /* what the programs work on */
+static __thread int64_t surplus; /* packets that came to this thread's parts, less those that went elsewhere */
+static struct {
+	pthread_mutex_t lock;
+	struct packet *first;
+	int64_t count;
+} spare = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* that a thread had too many of: until another has none */
 
 static int is_pause_frame(const struct packet *p)
 {
@@ -41,12 +49,47 @@ static struct packet *take_idle(void)
 	return p;
 }
 
+/* Where more packets end than begin one day all would be, if nobody handed them on. */
+static void hand_on_surplus(void)
+{
+	struct packet *first = idle_packets, *last = first;
+
+	if (surplus < SURPLUS)
+		return;
+	for (int64_t i = 1; last && i < SURPLUS / 2; i++)
+		last = last->next;
+	if (!last)
+		return;
+	idle_packets = last->next;
+	pthread_mutex_lock(&spare.lock);
+	last->next = spare.first;
+	spare.first = first;
+	spare.count += SURPLUS / 2;
+	pthread_mutex_unlock(&spare.lock);
+	surplus -= SURPLUS / 2;
+}
+
+/* Whether there are idle packets again. */
+static int take_spare(void)
+{
+	pthread_mutex_lock(&spare.lock);
+	idle_packets = spare.first;
+	surplus += spare.count;
+	spare.first = NULL;
+	spare.count = 0;
+	pthread_mutex_unlock(&spare.lock);
+	return !!idle_packets;
+}
+
 /* In large pages: of a large rack packets are in so many small ones that the TLB forgets them. */
 static struct packet *more_packets(void)
 {
-	char *page = needed(aligned_alloc(LARGE_PAGE, LARGE_PAGE));
 	const int64_t size = (sizeof(struct packet) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+	char *page;
 
+	if (take_spare())
+		return take_idle();
+	page = needed(aligned_alloc(LARGE_PAGE, LARGE_PAGE));
 	madvise(page, LARGE_PAGE, MADV_HUGEPAGE);
 	for (int64_t at = LARGE_PAGE / size - 1; at >= 0; at--) {
 		struct packet *p = (struct packet *)(page + at * size);

@@ -15,7 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Its controller has failed: time goes on without it, for the others. */
+struct thread {
+	struct parts *all;
+	int64_t number;
+	pthread_t id;
+};
+
+/* Its controller has failed, or asks without end: time goes on without it, for the others. */
 static void go_on_without(struct part *own, int64_t tick)
 {
 	struct world *w = own->world;
@@ -24,22 +30,46 @@ static void go_on_without(struct part *own, int64_t tick)
 		w->feedback->submitted = w->resumed_count = 0;
 }
 
+/* To the end of the window. */
+static void go_on(struct part *own)
+{
+	const struct parts *all = own->all;
+	struct datapath *d = own->agent;
+
+	if (all->draining) {
+		drain(own->world, all->limit);
+		return;
+	}
+	if (!own->endless)
+		own->endless = serve(d, fmin(nominal(d, (uint64_t)all->limit), all->until));
+	if (has_failed(&d->decisions) && !own->failed_at)
+		own->failed_at = own->world->now;
+	go_on_without(own, all->limit);
+	if (!has_failed(&d->decisions) && !own->endless)
+		expect_moment(own, tick_of(d, next_moment(d)));
+}
+
+/* Window after window, for all parts that are this thread's then. */
 static void *work(void *of)
 {
-	struct part *own = of;
-	const double until = own->all->until;
+	const struct thread *own = of;
+	struct parts *all = own->all;
 
-	enter_part(own);
-	if (own->all->draining) {
-		drain(own->world);
-	} else {
-		own->endless = serve(own->agent, until);
-		if (has_failed(&own->agent->decisions))
-			own->failed_at = own->world->now;
-		go_on_without(own, tick_of(own->agent, until));
-		leave_windows(own->world);
+	enter_thread(own->number);
+	for (;;) {
+		for (struct part *one = all->part; one < all->part + all->count; one++) {
+			if (one->thread != own->number)
+				continue;
+			enter_part(one);
+			if (all->limit != ENDED)
+				go_on(one);
+			leave_part(one);
+		}
+		if (all->limit == ENDED)
+			break;
+		meet(all, open_window);
 	}
-	leave_part(own);
+	leave_thread(own->number);
 	return NULL;
 }
 
@@ -122,25 +152,29 @@ int64_t find_failure(struct parts *all)
 /* All parts until then, s; or, draining, until nothing is on its way. Whether a timer of one stays in the past. */
 int64_t run_parts(struct parts *all, double until, int64_t draining)
 {
-	pthread_t threads[MOST_PARTS];
+	struct thread threads[MOST_PARTS];
 	int64_t endless = 0;
 
 	all->until = until;
+	all->last = draining ? NEVER : tick_of(all->part[0].agent, until);
 	all->draining = draining;
 	copy_deciders(all);
 	begin_windows(all);
-	for (int64_t i = 1; i < all->count; i++) {
-		if (pthread_create(&threads[i], NULL, work, &all->part[i]))
+	for (int64_t i = 0; i < all->threads; i++) {
+		threads[i].all = all;
+		threads[i].number = i;
+		if (i && pthread_create(&threads[i].id, NULL, work, &threads[i]))
 			abort();
 	}
-	work(all->part);
-	for (int64_t i = 1; i < all->count; i++) {
-		pthread_join(threads[i], NULL);
-		add_part(all->part, &all->part[i]);
-	}
-	for (int64_t i = 0; i < all->count; i++)
+	work(threads);
+	for (int64_t i = 1; i < all->threads; i++)
+		pthread_join(threads[i].id, NULL);
+	for (int64_t i = 0; i < all->count; i++) {
 		endless |= all->part[i].endless;
-	all->part[0].world->next_sample = all->next_sample;
+		if (i)
+			add_part(all->part, &all->part[i]);
+	}
+	end_windows(all);
 	return endless;
 }
 
@@ -169,11 +203,13 @@ static void hand_on(struct parts *all, size_t heap, int64_t from, const int64_t 
 	for (int64_t i = 0; i < n; i++) {
 		int64_t at = first->place[from + i], part = of[i / each];
 		struct heap *other = (struct heap *)((char *)all->part[part].agent + heap);
+		double time;
 
 		if (at < 0 || !part)
 			continue;
-		heap_set(other, from + i, first->events[at].time);
-		heap_remove(first, from + i);
+		time = first->events[at].time;
+		heap_remove(first, from + i); /* first: they have one array of places */
+		heap_set(other, from + i, time);
 	}
 }
 
@@ -199,13 +235,15 @@ void divide(struct parts *all, const int64_t *line, const int64_t *flow, const i
 	}
 }
 
-struct parts *make_parts(int64_t count, struct decider **deciders, int64_t decider_count)
+/* `threads`: at most as many as parts. */
+struct parts *make_parts(int64_t count, int64_t threads, struct decider **deciders, int64_t decider_count)
 {
 	struct parts *all = needed(calloc(1, sizeof(*all)));
 
 	all->part = needed(aligned_alloc(CACHE_LINE, (size_t)count * sizeof(*all->part)));
 	memset(all->part, 0, (size_t)count * sizeof(*all->part));
 	all->count = count;
+	all->threads = threads;
 	all->deciders = deciders;
 	all->decider_count = decider_count;
 	return all;
@@ -219,9 +257,16 @@ void set_part(struct parts *all, int64_t number, struct world *w, struct datapat
 	own->agent = agent;
 	own->all = all;
 	own->number = number;
+	own->thread = number * all->threads / all->count;
 	own->next = NEVER;
 	own->deciders = deciders;
 	w->part = own;
+}
+
+/* Who works for that part now. */
+int64_t thread_of(const struct parts *all, int64_t number)
+{
+	return all->part[number].thread;
 }
 
 void forget_parts(struct parts *all)

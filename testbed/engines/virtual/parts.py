@@ -1,4 +1,4 @@
-"""A rack that is cut into parts, each of which has a thread while the rack goes on (parts.h)."""
+"""A rack that is cut into parts, for which threads work while the rack goes on (parts.h)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from testbed.agent.datapath import Datapath
 from testbed.agent.flow_agent import Deciding, FlowAgent
 from testbed.agent.memory import Memory
 from testbed.agent.paths import KNOWN_PORT, KNOWN_PORTS
-from testbed.agent.structs import HOPS, ROWS, CDatapath, CHistogram, CRing, CTrace
+from testbed.agent.structs import HOPS, ROWS, CDatapath, CHeap, CHistogram, CRing, CTrace
 from testbed.base.arrays import Ints
 from testbed.compiled.records import Decider
 from testbed.dataplane.wire import MAX_HOPS, PRIORITIES
@@ -29,8 +29,8 @@ COUNTED = ("refused", "high_water", "swapped", "int_faults", "above_line", "fill
 class Parts:
     """What was one world and one agent until now; both go on as those of the first part."""
 
-    def __init__(self, world: World, agent: FlowAgent, cut: Cut, trace: OrderedTrace | None) -> None:
-        """``trace``: where decisions are recorded, if they are."""
+    def __init__(self, world: World, agent: FlowAgent, cut: Cut, threads: int, trace: OrderedTrace | None) -> None:
+        """``threads``: at most as many as parts. ``trace``: where decisions are recorded, if they are."""
         datapath = agent.datapath
         self._world, self._datapath, self._code = world, datapath, world.code
         self._memory, self._keep = Memory(), list[object]()
@@ -40,7 +40,7 @@ class Parts:
         deciders, self._decider = np.unique(agent.controller.addresses, return_inverse=True)
         if c.paths.chooser:
             deciders = np.append(deciders, c.paths.chooser)
-        self.pointer = self._code.make_parts(cut.count, self._memory.keep(deciders), len(deciders))
+        self.pointer = self._code.make_parts(cut.count, threads, self._memory.keep(deciders), len(deciders))
         weakref.finalize(self, self._code.forget_parts, self.pointer)
         self.agents = [datapath.pointer]
         self.rings = [world.ring]
@@ -81,7 +81,9 @@ class Parts:
         memory, c = self._memory, CDatapath.from_buffer_copy(self._datapath.c)
         n, hosts = int(c.flows), int(c.hosts)
         gates = hosts * PRIORITIES if c.gate else 0
-        c.agenda, c.alarms, c.starts = (memory.heap(ids) for ids in (n + hosts + gates, n, n))
+        for name, ids in (("agenda", n + hosts + gates), ("alarms", n), ("starts", n)):
+            whole = getattr(c, name)
+            setattr(c, name, CHeap(memory.keep(np.zeros((ids, 2))), whole.place, 0))
         own = CRing(*ring.addresses(), ring.size - 1, 0.0)
         self._keep.append(own)
         c.rings, c.ring_count = ctypes.addressof(own), 1
@@ -148,6 +150,11 @@ class Parts:
             own = flows[self._of[flows] == number]
             if len(own):
                 yield agent, own
+
+    @property
+    def threads(self) -> list[int]:
+        """By part, which works for it now."""
+        return [self._code.thread_of(self.pointer, number) for number in range(len(self.agents))]
 
     def drain(self) -> None:
         """Go on until no packet is on its way."""

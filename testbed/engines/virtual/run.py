@@ -32,7 +32,7 @@ from testbed.engines.virtual.parts import Parts
 from testbed.engines.virtual.sampler import Sampler
 from testbed.engines.virtual.taps import Taps
 from testbed.engines.virtual.wall import Wall
-from testbed.engines.virtual.whole import why_whole
+from testbed.engines.virtual.whole import useful_parts, why_whole
 from testbed.engines.virtual.world import World
 from testbed.errors import PluginFailed
 from testbed.experiment.events import Event, EventSchedule
@@ -119,6 +119,7 @@ class VirtualRun:
         if self.threads > 1 and why:
             log.info("the run has one thread: %s", why)
             self.threads = 1
+        self._part_count = 1 if why else useful_parts(resolved, self.threads)
         self.changes = Changes(resolved, self.flows, self.world, (self.world.ports, self.world.queues), built)
         self.programs = Programs(
             self.layout, self.world.maps.flows_tx, self.world.maps.flows_rx, self.world.maps.arrivals,
@@ -257,9 +258,10 @@ class VirtualRun:
     def _divide(self) -> None:
         """Cut the rack into parts, before anything happens in it."""
         agent, trace = self.agent, self.meters[0].trace
-        if self.threads > 1 and not self.parts and isinstance(agent, FlowAgent):
-            cut = Cut.of(self.world.wires, self.layout.plan, self.threads)
-            self.parts = Parts(self.world, agent, cut, trace if isinstance(trace, OrderedTrace) else None)
+        if self._part_count > 1 and not self.parts and isinstance(agent, FlowAgent):
+            cut = Cut.of(self.world.wires, self.layout.plan, self._part_count)
+            ordered = trace if isinstance(trace, OrderedTrace) else None
+            self.parts = Parts(self.world, agent, cut, self.threads, ordered)
 
     def _watched(self) -> list[Event]:
         """What the watchdog of pauses did."""

@@ -92,7 +92,7 @@ MAPS = (
 
 class CWorld(ctypes.Structure):
     _fields_ = [
-        *((name, c_int64) for name in ("now", "order", "limit")),
+        *((name, c_int64) for name in ("now", "order")),
         *((name, c_void_p) for name in ("part", "events")),
         ("event_count", c_int64),
         *((name, c_void_p) for name in ("feedback", "resumed")),
@@ -132,14 +132,15 @@ def library(unit: Unit) -> ctypes.CDLL:
     library.set_delay.restype, library.set_delay.argtypes = None, [c_void_p, c_int64, c_int64]
     library.run_until_fed.restype, library.run_until_fed.argtypes = c_int64, [c_void_p, c_int64]
     library.relay.restype, library.relay.argtypes = None, [c_void_p, c_int]
-    library.drain.restype, library.drain.argtypes = None, [c_void_p]
-    library.make_parts.restype, library.make_parts.argtypes = c_void_p, [c_int64, c_void_p, c_int64]
+    library.drain.restype, library.drain.argtypes = None, [c_void_p, c_int64]
+    library.make_parts.restype, library.make_parts.argtypes = c_void_p, [c_int64, c_int64, c_void_p, c_int64]
     library.set_part.restype, library.set_part.argtypes = None, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p]
     library.forget_parts.restype, library.forget_parts.argtypes = None, [c_void_p]
     library.divide.restype, library.divide.argtypes = None, [c_void_p, c_void_p, c_void_p, c_void_p]
     library.take_records.restype, library.take_records.argtypes = None, [c_void_p, c_int64, CTrace.Full]
     library.run_parts.restype, library.run_parts.argtypes = c_int64, [c_void_p, c_double, c_int64]
     library.decide_parts.restype, library.decide_parts.argtypes = None, [c_void_p, c_double]
+    library.thread_of.restype, library.thread_of.argtypes = c_int64, [c_void_p, c_int64]
     library.find_failure.restype, library.find_failure.argtypes = c_int64, [c_void_p]
     library.abandon.restype, library.abandon.argtypes = None, [c_void_p]
     library.take_samples.restype, library.take_samples.argtypes = None, [c_void_p, c_int64]

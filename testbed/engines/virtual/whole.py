@@ -10,13 +10,21 @@ from testbed.engines.virtual.sender import Sender
 from testbed.engines.virtual.world import World
 from testbed.experiment.resolved import Resolved
 
-LARGE = 512  # hosts, from which on threads save time
+LARGE = 512  # hosts, from which on threads and parts save time
 MOST = 8  # threads, if nobody asks for more
+PER_PART = 128  # hosts whose state stays in the caches of a core
+MOST_PARTS = 64  # as in parts.h
 
 
 def useful(resolved: Resolved) -> int:
     """Threads that help: one for small racks."""
     return min(len(os.sched_getaffinity(0)), MOST) if len(resolved.layout.shape.hosts) >= LARGE else 1
+
+
+def useful_parts(resolved: Resolved, threads: int) -> int:
+    """Into how many a rack is cut, for so many threads."""
+    hosts = len(resolved.layout.shape.hosts)
+    return min(max(threads, hosts // PER_PART if hosts >= LARGE else 1), MOST_PARTS)
 
 
 def why_whole(world: World, agent: Sender) -> str:

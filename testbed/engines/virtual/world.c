@@ -102,20 +102,12 @@ static void happen(struct world *w, const struct occasion *e)
 	top_is_free = 0;
 }
 
-/* Until nothing is on its way any more. */
-void drain(struct world *w)
+/* Until nothing is on its way any more, or until then: that tick included. No agent is there. */
+void drain(struct world *w, int64_t until)
 {
-	while (w->event_count || w->part) {
-		while (w->event_count && w->events[TOP].time <= w->limit) {
-			happen(w, &w->events[TOP]);
-			w->resumed_count = 0; /* no agent is there to look */
-		}
-		if (!w->part)
-			continue;
-		w->part->ended = !w->event_count && w->part->next == NEVER;
-		next_window(w, NEVER);
-		if (w->limit < 0)
-			return;
+	while (w->event_count && w->events[TOP].time <= until) {
+		happen(w, &w->events[TOP]);
+		w->resumed_count = 0;
 	}
 }
 
@@ -162,13 +154,9 @@ static void let_in(struct world *w, int64_t next)
 	take_sent(w, enter_world);
 }
 
-/* Whether all is done until then: other parts may have sent something here, or apps. */
+/* Whether all is done until then: apps may have sent something. */
 static int passes(struct world *w, int64_t until)
 {
-	if (until > w->limit) {
-		next_window(w, until);
-		return 0;
-	}
 	if (!w->wall || w->now >= until || wait_for(w, until))
 		return 1;
 	let_in(w, until);
@@ -180,9 +168,7 @@ static int passes(struct world *w, int64_t until)
 int64_t run_until_fed(struct world *w, int64_t until)
 {
 	do {
-		int64_t end = until < w->limit ? until : w->limit;
-
-		while (w->event_count && w->events[TOP].time <= end) {
+		while (w->event_count && w->events[TOP].time <= until) {
 			if (w->wall && !keep_pace(w, w->events[TOP].time)) {
 				let_in(w, w->events[TOP].time);
 				continue;

@@ -91,7 +91,6 @@ struct tap {
 struct world {
 	/* each part has its own: */
 	int64_t now, order;
-	int64_t limit; /* the last tick up to which it may go on by itself */
 	struct part *part; /* NULL: the rack is one */
 	struct occasion *events; /* a heap, see occasions.h; four per line have room */
 	int64_t event_count;
@@ -139,7 +138,7 @@ struct world {
 };
 
 void enter(struct world *w, const void *nic, int64_t nic_size, const void *port, int64_t port_size);
-void drain(struct world *w);
+void drain(struct world *w, int64_t until);
 void abandon(struct world *w);
 int64_t run_until_fed(struct world *w, int64_t until);
 struct packet *new_packet(void);

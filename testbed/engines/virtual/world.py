@@ -47,7 +47,7 @@ class World:
         self.resolved, self.layout = resolved, resolved.layout
         self.experiment = resolved.experiment
         self._keep: list[Any] = []  # what C points to must live as long as this
-        self.c = CWorld(now=EPOCH, limit=NEVER)
+        self.c = CWorld(now=EPOCH)
         self.clock: Clock = virtual_clock(self.ticks)
         shape, plan = self.layout.shape, self.layout.plan
         self.buffer = ingress_sizes(self.layout)
@@ -68,7 +68,7 @@ class World:
         )  # fmt: skip
         self.ring = VirtualRing()
         self.port_list = self.wires.ports(self.layout, self.clock, self.bolt or self.buffer is not None)
-        self.empty: Callable[[], None] = lambda: self.code.drain(self.address)
+        self.empty: Callable[[], None] = lambda: self.code.drain(self.address, NEVER)
         self._switch_on()
         self._describe()
         self.enter()

@@ -1,4 +1,4 @@
-"""A rack that is cut into parts with a thread each leaves the same bits as a whole one, wherever it is cut."""
+"""A rack that is cut into parts leaves the same bits as a whole one, wherever it is cut and whoever works for them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from testbed.engines.virtual import run as virtual_run
 from testbed.engines.virtual.run import VirtualRun
 from testbed.results.record import RunRecord
 from testbed.runs.overrides import resolve
@@ -43,6 +44,9 @@ class Mine(CompiledController):
 """
 
 
+THREADS = ((1, 5), (2, 7), (3, 3), (8, 8))  # and parts
+
+
 def followed(name: str, threads: int, *settings: str, controller: str = "") -> tuple[VirtualRun, RunRecord]:
     resolved = resolve(name, {"controller": controller}, {}, ["engine=virtual", "record.decisions=0", *settings])
     run = VirtualRun(resolved, (), Unwatched(), threads=threads)
@@ -50,11 +54,24 @@ def followed(name: str, threads: int, *settings: str, controller: str = "") -> t
 
 
 @pytest.mark.parametrize("name", CUT)
-def test_any_number_of_threads_leaves_the_same_bits(name: str) -> None:
+def test_any_number_of_threads_and_parts_leaves_the_same_bits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Decisions are recorded, in one order."""
     one = made(CUT[name])["hashes"]
-    for threads in (2, 3, 8):
+    for threads, parts in THREADS:
+        monkeypatch.setattr(virtual_run, "useful_parts", lambda *_, count=parts: count)
         assert made(CUT[name], threads)["hashes"] == one
+
+
+def test_a_thread_that_has_more_to_do_gives_parts_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is planned is as much in each part; half of it begins at the end."""
+    monkeypatch.setattr(virtual_run, "useful_parts", lambda *_: 4)
+    rack = "rack={kind: fat-tree, tors: 4, hosts_per_tor: 2, cores: 2}"
+    soon, late = ("src: h1, dst: h2", "src: h3, dst: h4"), ("src: h5, dst: h6", "src: h7, dst: h8")
+    flows = ", ".join(f"{{{flow}}}" for flow in (*soon, *(f"{one}, start: 199 us" for one in late)))
+    traffic = f"traffic={{pattern: flows, flows: [{flows}]}}"
+    run, _ = followed("leaf-spine", 2, rack, traffic, "time.duration=200 us", "time.warmup=50 us")
+    assert run.parts
+    assert len({run.parts.threads[part] for part in (0, 1)}) == 2
 
 
 @pytest.mark.parametrize("most", [1, 5000])
