@@ -79,8 +79,9 @@ docs: setup ## build/site: the documentation as a site, every link checked
 findings: setup ## the tables of docs/findings from the results that are kept there (FROM=FOLDER of `testbed reproduce all`: keep these)
 	$(PYTHON) scripts/findings.py $(FROM)
 
-schema: ## write testbed/experiment/experiment.schema.json, docs/reference/experiment.md, docs/reference/metrics.md and docs/reference/results.md
+schema: ## write testbed/experiment/experiment.schema.json, and the generated pages of docs/reference
 	$(PYTHON) -m testbed.experiment.schema
+	$(PYTHON) -m testbed.cli.reference
 	$(PYTHON) -m testbed.live.glossary
 	$(PYTHON) -m testbed.results.glossary
 

@@ -52,22 +52,36 @@ def advise(  # noqa: PLR0917 - one parameter per option
     budget: Annotated[str, typer.Option(metavar="TIME", help="Wall time for all of it.")] = "10 min",
     runs: Annotated[
         int | None,
-        typer.Option(min=1, help="Instead of a time, so many runs: then the answer is the same on any machine."),
+        typer.Option(
+            metavar="NUMBER", min=1, help="Instead of a time, so many runs: then the answer is the same on any machine."
+        ),
     ] = None,
-    draws: Annotated[int, typer.Option(min=1, help="Of the traffic, that candidates are chosen by.")] = 3,
-    checks: Annotated[int, typer.Option(min=6, help="And that the advised one is measured on.")] = 9,
-    worth: Annotated[float, typer.Option(min=0, max=99, help="Least gain for which to change anything, %.")] = 2,
-    seed: Annotated[int, typer.Option(min=0, help="Of the first draw, and of the search.")] = 1,
+    draws: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, help="Of the traffic, that candidates are chosen by.")
+    ] = 3,
+    checks: Annotated[int, typer.Option(metavar="NUMBER", min=6, help="And that the advised one is measured on.")] = 9,
+    worth: Annotated[
+        float, typer.Option(metavar="NUMBER", min=0, max=99, help="Least gain for which to change anything, %.")
+    ] = 2,
+    seed: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Of the first draw, and of the search.")] = 1,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Runs at the same time; by default one for each core.")
+        int | None, typer.Option(metavar="NUMBER", min=1, help="Runs at the same time; by default one for each core.")
     ] = None,
     compared: Annotated[
         bool, typer.Option("--compare/--no-compare", help="Also measure vendors' defaults, rules, PET and ACC.")
     ] = True,
-    out: Annotated[Path | None, typer.Option(help="Folder of the answer; by default a new one in results.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Folder of the answer; by default a new one in results.")
+    ] = None,
     format: Formatted = Format.text,
 ) -> None:
-    """Say which thresholds and parameters to set for your traffic, and whether that is worth it."""
+    """Say which thresholds and parameters to set for your traffic, and whether that is worth it.
+
+        testbed advise --switch config_db.json --traffic websearch --objective slowdown_short_p99 --budget '10 min'
+
+    It searches on the virtual engine, without root (docs/howto/advise.md). Exit code 0: there is an answer, also
+    "change nothing"; 2: bad input, also traffic that the present configuration cannot carry.
+    """
     from testbed.advise import answer, written
     from testbed.advise.advice import advise as advised
     from testbed.advise.budget import Budget

@@ -17,7 +17,10 @@ def agent(
 ) -> None:
     """Serve a run on this host, as `testbed run --inventory` asks for on stdin (needs root).
 
-    Sends and answers the experiment's packets on one real interface; leaves it as it was.
+        sudo testbed agent --check eth2
+
+    It sends and answers the experiment's packets on one real interface, and leaves that as it was. Exit code 2: the
+    interface does not fit, with all reasons; 1: the run did not end as its operator asked.
     """
     if identify:
         from testbed.cli.shared import print_json

@@ -19,7 +19,9 @@ def check(
             autocompletion=completion.plugins(*completion.KINDS, "path chooser", "credit controller"),
         ),
     ],
-    preset: Annotated[str | None, typer.Option(help="Check this preset; by default the plugin's first.")] = None,
+    preset: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Check this preset; by default the plugin's first.")
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="An option of the plugin; may be repeated."),
@@ -29,7 +31,15 @@ def check(
     ] = False,
     format: Formatted = Format.text,
 ) -> None:
-    """Run the conformance suite on a plugin, without root and without a network."""
+    """Run the conformance suite on a plugin, without root and without a network.
+
+        testbed check ./my_cc.py --set segment="16 kB"
+
+    A controller must react to congestion: eight flows into one port settle where together they ask for 50 to 150 %
+    of its rate, the queue that ECN allows counted as part of the RTT. A path chooser must use all paths, go on
+    after one was cut, and repeat with the seed. What is compiled must decide the same as machine code and as
+    Python, bit for bit. Exit code 1: it failed.
+    """
     import logging
 
     from testbed.registry import find_any

@@ -41,7 +41,10 @@ def coexist(  # noqa: PLR0917 - one parameter per option
         ),
     ],
     experiment: Annotated[
-        str, typer.Option(help="Where they meet, under its traffic.", autocompletion=completion.experiments)
+        str,
+        typer.Option(
+            metavar="EXPERIMENT", help="Where they meet, under its traffic.", autocompletion=completion.experiments
+        ),
     ] = "incast-16",
     tuner: Tuner = "",
     engine: EngineOrVirtual = EngineChoice.virtual,
@@ -50,14 +53,23 @@ def coexist(  # noqa: PLR0917 - one parameter per option
     dilation: Dilation = "",
     seed: Seed = None,
     repeat: Repeat = 1,
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time; not in the kernel.")] = 1,
+    jobs: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Runs at the same time; not in the kernel.")] = 1,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the results of all runs; by default none are kept.")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Folder for the results of all runs; by default none are kept."),
     ] = None,
-    picture: Annotated[Path | None, typer.Option(help="Draw the matrix: FILE.svg, .png or .pdf.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the matrix: FILE.svg, .png or .pdf.")
+    ] = None,
     format: Formatted = Format.text,
 ) -> None:
-    """Put controllers in pairs into one rack, half of the flows each, and print what each got of its fair share."""
+    """Put controllers in pairs into one rack, half of the flows each, and print what each got of its fair share.
+
+        testbed coexist hpcc,swift,dcqcn --set tuner.preset=secn1 --jobs 2 --picture shares.svg
+
+    1 is fair: goodput per flow / that of all flows. On the diagonal a controller meets itself. Exit code 3: a run
+    was degraded.
+    """
     from testbed.base.extras import need
     from testbed.experiment.chosen import aimed_at_pair, as_chosen
     from testbed.registry import find

@@ -18,7 +18,9 @@ def compare(  # noqa: PLR0917 - one parameter per option
     baseline: Annotated[
         str,
         typer.Option(
-            metavar="NAME or FOLDER", help="What the others are compared with; by default the first controller."
+            metavar="NAME or FOLDER",
+            help="What the others are compared with: a controller, a variant, or a folder of stored results; "
+            "by default the first controller.",
         ),
     ] = "",
     fail_if: Annotated[
@@ -33,7 +35,11 @@ def compare(  # noqa: PLR0917 - one parameter per option
         bool, typer.Option("--allow-degraded", help="Let --fail-if judge degraded runs, which else fail it.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for a page with the table and the curves, and the plots for print.")
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write comparison.html (one page that opens offline), comparison.json and plots/*.svg there.",
+        ),
     ] = None,
     csv: Annotated[
         Path | None,
@@ -41,7 +47,19 @@ def compare(  # noqa: PLR0917 - one parameter per option
     ] = None,
     format: Formatted = Format.text,
 ) -> None:
-    """Hold runs against each other: medians, intervals, dominance, and a gate for CI."""
+    """Hold runs against each other: medians, intervals, dominance, and a gate for CI.
+
+        testbed compare sweep1 --out comparison
+        testbed compare now --baseline stored --fail-if 'su < 0.9*baseline' --fail-if 'ql_p99 > 20*us and drops > 0'
+
+    Runs that differ by the seed alone are repeats of one variant. A figure is better or worse than the baseline's
+    if the intervals of their medians have nothing in common and the medians differ by more than 1 %
+    (docs/howto/compare.md).
+
+    A condition has figures of summary.json in SI units; the units `ns us ms s kbit Mbit Gbit`; `baseline`; `+ - *
+    /`, parentheses, `< <= > >=`, `and`, `or`, `not`. It fails as well if it cannot be decided: an unknown figure,
+    no baseline, a missing cell or a degraded run. Exit code 1: a condition holds or cannot be decided.
+    """
     from testbed.results.compare import gather
     from testbed.results.compare.as_csv import as_csv
     from testbed.results.compare.comparison import as_json

@@ -34,19 +34,41 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
     controller: Controller = "",
     tuner: Tuner = "",
     settings: Settings = None,
-    engines: Annotated[str, typer.Option(metavar="A,B,...", help="Engines to run.")] = "fluid,virtual,kernel",
+    engines: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,...", help="Of fluid, virtual, live and kernel. (live must decide as virtual, to the byte.)"
+        ),
+    ] = "fluid,virtual,kernel",
     seeds: Annotated[
-        int, typer.Option(min=1, help="So many seeds on the virtual engine: what differs by chance is then told apart.")
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            min=1,
+            help="So many seeds on the virtual engine: what differs by chance is then told apart.",
+        ),
     ] = 1,
     duration: Duration = "",
     dilation: Annotated[
-        str, typer.Option(help="Of the kernel and the live engine: wall seconds per nominal second.")
+        str, typer.Option(metavar="NUMBER", help="Of the kernel and the live engine: wall seconds per nominal second.")
     ] = "",
-    seed: Annotated[int | None, typer.Option(min=0, help="The first seed; by default the file's.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the results, with one folder per engine.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="NUMBER", min=0, help="The first seed; by default the file's.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Folder for the results, with one folder per engine.")
+    ] = None,
     format: Formatted = Format.text,
 ) -> None:
-    """Run an experiment on several engines and hold their figures against each other (with the kernel: as root)."""
+    """Run an experiment on several engines and hold their figures against each other (with the kernel: as root).
+
+        testbed crosscheck websearch --engines fluid,virtual --seeds 5
+
+    The reference is the kernel's run, or the virtual engine's if that one is not clean or not made. Figures may
+    differ by their bounds, or by what chance does (docs/explanation/engines.md). What an engine cannot run is said,
+    and the others go on. Exit code 0: all runs are clean and all figures within bounds; 3: not so; 2: no engine can
+    run it.
+    """
     from testbed.experiment import meaningless
     from testbed.live.broadcast import observer
     from testbed.runs import crosscheck as run

@@ -38,7 +38,8 @@ def _print_dissector(asked: bool) -> None:
 def decode(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture: pcapng or pcap.")],
     only: Annotated[
-        Kind | None, typer.Option(help="Only these packets.", autocompletion=completion.one_of(Kind))
+        Kind | None,
+        typer.Option(metavar="|".join(Kind), help="Only these packets.", autocompletion=completion.one_of(Kind)),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="NUMBER", help="Stop after so many packets.")] = None,
     format: Formatted = Format.text,
@@ -49,7 +50,13 @@ def decode(
         ),
     ] = False,
 ) -> None:
-    """Print the packets of a capture: RoCEv2 with its INT, one line or one JSON object each."""
+    """Print the packets of a capture: RoCEv2 with its INT, one line or one JSON object each.
+
+        testbed decode results/incast-64-dcqcn-20261128-071200/port-s1-eth65.pcapng --only cnp
+
+    All quantities are nominal. A truncated capture is printed as far as it goes (exit code 1).
+    docs/howto/captures.md is about Wireshark and tshark.
+    """
     from testbed.capture import decode as decoding
     from testbed.capture.reader import Reader
 

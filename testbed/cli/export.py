@@ -45,9 +45,17 @@ def export(  # noqa: PLR0917 - one parameter per option
 ) -> None:
     """Write a controller as source code for another target, checked against the original.
 
-    'testbed export switch EXPERIMENT --to sonic' prints the experiment's switch as SONiC's config_db.json;
-    'testbed export results RUN --to FORMAT' prints a run as fct (HPCC's fct.txt), htsim, astra-sim or openmetrics, or
-    writes csv.
+        testbed export swift --to c --preset htsim --out swift-c
+        testbed export adpg --to doca-pcc --set base_rtt='3.2 us' --set start_rate=0.01
+        testbed export switch my-switch.yaml --to sonic > config_db.json
+        testbed export results results/incast-8-hpcc-20261128-071200 --to fct
+
+    Targets of a controller: `c` is C99 against `testbed_cc.h`; `htsim` and `ns3` add a class for the simulator;
+    `doca-pcc` is a project for the DPA of NVIDIA's NICs, not tried on a card. The source is compiled and its
+    decisions compared bit for bit; if they differ nothing is kept (docs/howto/export.md).
+
+    `switch` prints an experiment's switch as SONiC's tables (docs/howto/switch.md). `results` prints a run as
+    `fct`, `htsim`, `astra-sim` or `openmetrics`, or writes `csv` into a new folder (docs/howto/files.md).
     """
     if name == SWITCH:
         if preset or out or dry_run:

@@ -26,9 +26,16 @@ def exporter(
             min=1, max=MOST_SECONDS, metavar="SECONDS", help="With --write-registers: again and again; else once."
         ),
     ] = None,
-    root: Annotated[Path, typer.Option(help="Folder that stands for / (for tests).")] = Path("/"),
+    root: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder that stands for / (for tests).")] = Path("/"),
 ) -> None:
-    """Export a lab host's settings, drift, policy, PCC and NIC counters; in the foreground, until SIGTERM."""
+    """Export a lab host's settings, drift, policy, PCC and NIC counters; in the foreground, until SIGTERM.
+
+        testbed exporter --listen 10.99.0.1:9465
+        sudo testbed exporter --write-registers --every 15
+
+    The first serves `/metrics` on one address, and needs no root. The second opens no port: it reads register PPCC and
+    debugfs into `/run/testbed/registers.json` (docs/howto/export.md).
+    """
     from testbed.engines.lab.exporter import serve
 
     if bool(listen) == write_registers:

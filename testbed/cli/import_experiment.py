@@ -11,13 +11,16 @@ from testbed.errors import BadInput
 
 
 def import_experiment(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Files of other tools; docs/howto/files.md has which.")
-    ],
-    out: Annotated[Path, typer.Option(help="The experiment file to write.")],
-    controller: Annotated[str, typer.Option(help="Instead of the one that the files name.")] = "",
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of other tools.")],
+    out: Annotated[Path, typer.Option(metavar="FILE.yaml", help="The experiment file to write.")],
+    controller: Annotated[str, typer.Option(metavar="NAME|PATH", help="Instead of the one that the files name.")] = "",
 ) -> None:
-    """Write files of other tools as an experiment, with comments: what each was taken for, and what is left out."""
+    """Write files of other tools as an experiment, with comments: what each was taken for, and what is left out.
+
+        testbed import fat-tree.topo cm.tm --out fat-tree.yaml
+
+    docs/howto/files.md has the formats.
+    """
     from testbed.base.atomic import atomic_write
     from testbed.experiment.imported.files import drafted
     from testbed.experiment.load import load

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
+from testbed.cli.help import Command, Group
 from testbed.cli.shared import Controller, ExperimentArgument, Format, Formatted, Settings, Tuner, print_json
 from testbed.runs.overrides import resolve
 
-lab = typer.Typer(help="Real hosts: what their playbooks need.", no_args_is_help=True)
+lab = typer.Typer(cls=Group, help="Real hosts: what their playbooks need.", no_args_is_help=True)
 
 
 @lab.callback()
@@ -19,16 +20,25 @@ def group() -> None:
     """Real hosts: what their playbooks need."""
 
 
-@lab.command("vars")
+@lab.command("vars", cls=Command)
 def vars_(  # noqa: PLR0917 - one parameter per option
     experiment: ExperimentArgument,
     controller: Controller = "",
     tuner: Tuner = "",
     settings: Settings = None,
-    line_rate: Annotated[str, typer.Option(help="Of the lab's NICs; by default the experiment's link.")] = "",
-    format: Annotated[Format, typer.Option(help="json can be given to ansible-playbook: -e @FILE.")] = Format.json,
+    line_rate: Annotated[
+        str, typer.Option(metavar="RATE", help="Of the lab's NICs; by default the experiment's link.")
+    ] = "",
+    format: Annotated[
+        Format, typer.Option(metavar="|".join(Format), help="json can be given to ansible-playbook: -e @FILE.")
+    ] = Format.json,
 ) -> None:
-    """Print an experiment's controller and ECN thresholds as variables for ansible/site.yml, in the tools' units."""
+    """Print an experiment's controller and ECN thresholds as variables for ansible/site.yml, in the tools' units.
+
+        testbed lab vars incast-8 --line-rate "200 Gbit/s" > experiment.json
+
+    stderr says where the hardware behaves differently (docs/howto/lab.md).
+    """
     from testbed.engines.lab import ansible_vars
 
     resolved = resolve(experiment, {"controller": controller, "tuner": tuner}, {}, settings)
@@ -43,12 +53,17 @@ def vars_(  # noqa: PLR0917 - one parameter per option
         print(yaml.safe_dump(found, sort_keys=False, allow_unicode=True), end="")
 
 
-@lab.command("rollouts")
+@lab.command("rollouts", cls=Command)
 def rollouts_(
-    records: Annotated[Path | None, typer.Option(help="Folder of records, as rollout_records gives it.")] = None,
+    records: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Folder of records, as rollout_records gives it.")
+    ] = None,
     format: Formatted = Format.text,
 ) -> None:
-    """List the rollouts made from here: id, when, experiment, controller, hosts, state. The last one comes first."""
+    """List the rollouts made from here: id, when, experiment, controller, hosts, state. The last one comes first.
+
+    testbed lab rollouts
+    """
     from testbed.engines.lab import rollouts
 
     where = records or rollouts.folder()

@@ -21,7 +21,10 @@ def list_(
     ] = "",
     format: Formatted = Format.text,
 ) -> None:
-    """List experiments and plugins, or the options of one plugin."""
+    """List experiments and plugins, or the options of one plugin.
+
+    testbed list dcqcn
+    """
     if plugin:
         _list_options(plugin, format)
         return

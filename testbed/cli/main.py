@@ -31,6 +31,7 @@ from testbed.cli.doctor import doctor
 from testbed.cli.explain import explain
 from testbed.cli.export import export
 from testbed.cli.exporter import exporter
+from testbed.cli.help import Command, Group
 from testbed.cli.import_experiment import import_experiment
 from testbed.cli.lab import lab
 from testbed.cli.list import list_
@@ -54,11 +55,32 @@ from testbed.cli.validate import validate
 from testbed.cli.version import version
 from testbed.cli.watch import watch
 
+VERBS: dict[str, dict[str, Callable[..., None]]] = {
+    "Run experiments": {
+        "run": run, "rerun": rerun, "sweep": sweep, "reproduce": reproduce, "coexist": coexist,
+        "crosscheck": crosscheck,
+    },
+    "See and check experiments": {"list": list_, "show": show, "validate": validate, "import": import_experiment},
+    "While a run goes on": {"watch": watch, "set": set_, "shell": shell},
+    "Look at results": {"compare": compare, "report": report, "replay": replay, "decode": decode},
+    "Write a plugin": {
+        "check": check, "score": score, "train": train, "distil": distil, "explain": explain, "export": export,
+    },
+    "Switches and real hosts": {"advise": advise, "agent": agent, "exporter": exporter},
+    "This machine": {"doctor": doctor, "selftest": selftest, "version": version},
+}  # fmt: skip
+GROUPS = {
+    "While a run goes on": {"monitor": monitor},
+    "Write a plugin": {"new": new},
+    "Switches and real hosts": {"lab": lab, "switch": switch},
+}
+
 app = typer.Typer(
     name="testbed",
+    cls=Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 clean, 1 error, 2 bad input, 3 ran but the result is degraded.",
 )
 
@@ -69,39 +91,12 @@ def options(verbose: Verbose = False) -> None:
     log_if(verbose)
 
 
-app.command()(run)
-app.command()(rerun)
-app.command()(agent)
-app.command()(watch)
-app.command("set")(set_)
-app.command(cls=ShellCommand)(shell)
-app.command()(sweep)
-app.command()(compare)
-app.command()(crosscheck)
-app.command()(coexist)
-app.command()(advise)
-app.command()(score)
-app.command()(reproduce)
-app.command("list")(list_)
-app.command()(show)
-app.command()(validate)
-app.command("import")(import_experiment)
-app.command()(doctor)
-app.add_typer(new, name="new")
-app.command()(check)
-app.command()(replay)
-app.command()(report)
-app.command()(decode)
-app.command()(selftest)
-app.command()(version)
-app.command()(exporter)
-app.add_typer(monitor, name="monitor")
-app.add_typer(lab, name="lab")
-app.add_typer(switch, name="switch")
-app.command()(train)
-app.command()(distil)
-app.command()(explain)
-app.command()(export)
+for purpose, verbs in VERBS.items():
+    for name, verb in verbs.items():
+        app.command(name, cls=ShellCommand if verb is shell else Command, rich_help_panel=purpose)(verb)
+for purpose, groups in GROUPS.items():
+    for name, group in groups.items():
+        app.add_typer(group, name=name, rich_help_panel=purpose)
 
 
 @cache

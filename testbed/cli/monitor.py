@@ -8,22 +8,35 @@ from typing import Annotated
 
 import typer
 
-monitor = typer.Typer(help="Watch runs with Prometheus and Grafana.", no_args_is_help=True)
+from testbed.cli.help import Command, Group
+
+monitor = typer.Typer(cls=Group, help="Watch runs with Prometheus and Grafana.", no_args_is_help=True)
 
 
-@monitor.command()
+@monitor.command(cls=Command)
 def up(
     dir: Annotated[
-        Path | None, typer.Option(help="Where data and logs are kept; by default ~/.local/state/testbed/monitor.")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where data and logs are kept; by default ~/.local/state/testbed/monitor."),
     ] = None,
-    prometheus_port: Annotated[int, typer.Option(min=1, max=65535, help="Where Prometheus listens.")] = 9090,
-    grafana_port: Annotated[int, typer.Option(min=1, max=65535, help="Where Grafana listens.")] = 3000,
+    prometheus_port: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, max=65535, help="Where Prometheus listens.")
+    ] = 9090,
+    grafana_port: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, max=65535, help="Where Grafana listens.")
+    ] = 3000,
     target: Annotated[
         list[str] | None,
         typer.Option(metavar="HOST:PORT", help="Scrape this, too, besides runs on this machine; may be repeated."),
     ] = None,
 ) -> None:
-    """Start Prometheus and Grafana with testbed's dashboards, on loopback, until Ctrl-C."""
+    """Start Prometheus and Grafana with testbed's dashboards, on loopback, until Ctrl-C.
+
+        testbed monitor up
+
+    Installed programs come first, then Docker (docs/howto/monitoring.md). Exit code 1: neither is installed, or one
+    ended by itself; 2: a port or folder is in use, or a target is bad.
+    """
     from testbed.live.monitor import up as monitor_up
     from testbed.live.monitor.configuration import default_targets
     from testbed.live.monitor.services import Ports

@@ -9,8 +9,10 @@ from typing import Annotated
 
 import typer
 
+from testbed.cli.help import Command, Group
+
 RUN = "testbed run incast-8 --engine virtual"
-new = typer.Typer(help="Write a working plugin with its test.", no_args_is_help=True)
+new = typer.Typer(cls=Group, help="Write a working plugin with its test.", no_args_is_help=True)
 
 
 class Form(StrEnum):
@@ -24,18 +26,22 @@ class Form(StrEnum):
     RECEIVER = "receiver"
 
 
-@new.command("controller")
+@new.command("controller", cls=Command)
 def new_controller(
-    name: Annotated[str, typer.Argument(help="Name of the plugin, for example my_cc.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin, for example my_cc.")],
     form: Annotated[
         Form,
-        typer.Option(
-            help="compiled: one flow, as machine code; batch: all flows, in numpy; object: one flow, in any Python; "
-            "learned: compiled, with a policy and its training; c: one flow, in C99; receiver: grants, at receivers."
-        ),
+        typer.Option(metavar="|".join(Form), help="How it is written."),
     ] = Form.COMPILED,
 ) -> None:
-    """Write a controller and its test into this folder."""
+    """Write a controller and its test into this folder.
+
+        testbed new controller my_cc --form batch
+
+    `compiled` is one flow, as machine code; `batch` all flows at once, in numpy; `object` one flow, in any Python;
+    `learned` is compiled, with a small policy and its training; `c` one flow, in C99; `receiver` grants, at
+    receivers (docs/howto/controllers.md).
+    """
     _scaffold("controller", name, form.value)
     train = f"python train_{name}.py; " if form is Form.LEARNED else ""
     file = f"./{name}.c" if form is Form.C else f"./{name}.py"
@@ -43,16 +49,26 @@ def new_controller(
     print(f"next: {train}testbed check {file}; {RUN} {chosen}", file=sys.stderr)
 
 
-@new.command("tuner")
-def new_tuner(name: Annotated[str, typer.Argument(help="Name of the plugin, for example my_tuner.")]) -> None:
-    """Write a tuner and its test into this folder."""
+@new.command("tuner", cls=Command)
+def new_tuner(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin, for example my_tuner.")],
+) -> None:
+    """Write a tuner and its test into this folder.
+
+    testbed new tuner my_tuner
+    """
     _scaffold("tuner", name)
     print(f"next: testbed check ./{name}.py; {RUN} --tuner ./{name}.py", file=sys.stderr)
 
 
-@new.command("chooser")
-def new_chooser(name: Annotated[str, typer.Argument(help="Name of the plugin, for example my_chooser.")]) -> None:
-    """Write a path chooser and its test into this folder."""
+@new.command("chooser", cls=Command)
+def new_chooser(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin, for example my_chooser.")],
+) -> None:
+    """Write a path chooser and its test into this folder.
+
+    testbed new chooser my_chooser
+    """
     _scaffold("chooser", name)
     run = "testbed run permutation-64 --engine virtual --duration '400 us'"
     print(f"next: testbed check ./{name}.py; {run} --set routing=./{name}.py", file=sys.stderr)

@@ -16,6 +16,7 @@ def replay(
     controller: Annotated[
         str,
         typer.Option(
+            metavar="NAME|PATH",
             help="Another controller on the same feedback: a name or a path.",
             autocompletion=completion.plugins("controller"),
         ),
@@ -23,7 +24,13 @@ def replay(
     trust: Trust = False,
     format: Formatted = Format.text,
 ) -> None:
-    """Feed a run's recorded feedback to its controller again: same decisions, or where is the first difference?"""
+    """Feed a run's recorded feedback to its controller again: same decisions, or where is the first difference?
+
+        testbed replay results/incast-8-swift-20261128-071200 --controller ./my_swift.py
+
+    Every rate, window and timer of `decisions.parquet` is compared byte for byte. Exit code 1: different, or the
+    controller failed; 2: no results folder, another schema version, or no record (`record.decisions`).
+    """
     from testbed.sdk import replay as recorded
 
     done = recorded.replay(run, controller, trust=trust)

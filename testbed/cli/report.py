@@ -22,7 +22,14 @@ def report(
     ] = None,
     format: Formatted = Format.text,
 ) -> None:
-    """Write report.html and the plots of a results folder again."""
+    """Write report.html and the plots of a results folder again.
+
+        testbed report results/incast-64-dcqcn-20261128-071200 --flow h3-h65 --out one-flow.html
+
+    docs/reference/results.md says what the page has. Without --flow up to 16 flows show their decisions: the first,
+    slowest, fastest and median one, those with the most timeouts, losses, CNPs and marks, and an even choice of the
+    others.
+    """
     from testbed.results.report import build
 
     written = build.rebuild(run, out, flow or [])

@@ -47,10 +47,11 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
         bool, typer.Option("--quick", help="A part that takes up to ten minutes; says what it cut.")
     ] = False,
     row: Annotated[
-        list[str] | None, typer.Option(help="Run only this row, of a plan this case; may be repeated.")
+        list[str] | None, typer.Option(metavar="ROW", help="Run only this row, of a plan this case; may be repeated.")
     ] = None,
     column: Annotated[
-        list[str] | None, typer.Option(help="Run only this column, of a plan this line rate; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Run only this column, of a plan this line rate; may be repeated."),
     ] = None,
     switch: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Test this switch with a plan: SONiC's config_db.json.")
@@ -58,21 +59,30 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
     engine: Engine = None,
     jobs: Jobs = None,
     on: On = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the runs; one begun there goes on.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Folder for the runs; one begun there goes on.")
+    ] = None,
     no_run: Annotated[
         bool, typer.Option("--no-run", help="Run nothing: the printed numbers, and what is in --out.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check all runs and list them; run nothing.")] = False,
     format: Annotated[
         TableFormat,
-        typer.Option(help="How the comparison is printed on stdout.", autocompletion=completion.one_of(TableFormat)),
+        typer.Option(
+            metavar="|".join(TableFormat),
+            help="How the comparison is printed on stdout.",
+            autocompletion=completion.one_of(TableFormat),
+        ),
     ] = TableFormat.text,
 ) -> None:
     """Run a comparison that a paper printed, and print ours beside it.
 
-    Of a test plan of operators: run its cases, and judge what they show. Exit code 1 if an expectation does not hold.
+        testbed reproduce adpg-table-2 --engine virtual --jobs 2 --out adpg
+        testbed reproduce sonic-rocev2 --switch config_db.json --row 2
 
-    `make bench` of the repository is another thing: it measures how fast the testbed itself is.
+    Without NAME it lists the comparisons. Of a test plan of operators (`sonic-rocev2`, `sonic-ecn`) it runs the
+    cases and judges what they show (docs/howto/reproduce.md). Exit code 3: a figure is degraded; 1: a run failed,
+    or an expectation does not hold.
     """
     if name in PLANS:
         from testbed.cli import reproduce_plan

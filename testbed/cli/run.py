@@ -49,19 +49,26 @@ def run(  # noqa: PLR0917 - one parameter per option
     allow_edits: AllowEdits = False,
     pcap: Annotated[
         list[str] | None,
-        typer.Option(metavar="POINT", help="Capture packets at port:s1-eth65 or nic:h3; may be repeated."),
+        typer.Option(
+            metavar="POINT",
+            help="Capture packets at a switch port, port:s1-eth65, or at a host, nic:h3; may be repeated.",
+        ),
     ] = None,
     snap: Annotated[
-        str, typer.Option(metavar="SIZE", help="Keep so much of captured packets: '336 B' are all headers.")
+        str,
+        typer.Option(
+            metavar="SIZE", help="Keep so much of each captured packet, '336 B' for all headers; by default all."
+        ),
     ] = "",
     inventory: Inventory = None,
     playbook: Playbook = True,
     threads: Annotated[
         int | None,
         typer.Option(
+            metavar="NUMBER",
             min=1,
             max=MOST_PARTS,
-            help="Of the virtual engine; by default one for small racks. Figures are the same for any number.",
+            help="Of the virtual engine; by default one below 512 hosts. Figures are the same for any number.",
         ),
     ] = None,
     alone: Annotated[
@@ -76,7 +83,21 @@ def run(  # noqa: PLR0917 - one parameter per option
     verbose: Verbose = False,
     format: Formatted = Format.text,
 ) -> None:
-    """Run an experiment: real packets as root, or without it --engine virtual."""
+    """Run an experiment: real packets as root, simulated ones with --engine virtual.
+
+        sudo testbed run incast-64
+        testbed run incast-64 --engine virtual --controller hpcc --set traffic.senders=8
+
+    The engines: `kernel` has real packets in this machine's kernel; `virtual` simulates with the rack's own
+    programs; `live` does so in wall time; `fluid` models rates (docs/explanation/engines.md). --inventory runs over
+    the wires of real hosts (docs/howto/lab.md).
+
+    Another controller than the file's has options of its own, and the thresholds that it is made for (`dctcp` and
+    `nscc`: the preset of their name) unless a tuner or a preset is named. stderr says what came and what stayed.
+
+    The live page is in docs/howto/monitoring.md, captures are in docs/howto/captures.md, the results folder in
+    docs/reference/results.md.
+    """
     log_if(verbose)
     lab, its = shared_run.lab(inventory, engine, playbook)
     apart = ["controller.isolate=true"] if isolate else []

@@ -20,13 +20,20 @@ def score(  # noqa: PLR0917 - one parameter per option
         str,
         typer.Argument(metavar="CONTROLLER", help="A name or a path.", autocompletion=completion.plugins("controller")),
     ],
-    suite: Annotated[str, typer.Option(help="Which experiments.")] = "quick",
-    seed: Annotated[int, typer.Option(min=0, help="Of traffic, link delays and starts.")] = 1,
+    suite: Annotated[str, typer.Option(metavar="NAME", help="Which experiments.")] = "quick",
+    seed: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Of traffic, link delays and starts.")] = 1,
     engine: EngineOrVirtual = EngineChoice.virtual,
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time; in the kernel it is one.")] = 2,
+    jobs: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, help="Runs at the same time; in the kernel it is one.")
+    ] = 2,
     format: Formatted = Format.text,
 ) -> None:
-    """Give a controller one number from 0 to 100, with its parts."""
+    """Give a controller one number from 0 to 100, with its parts.
+
+        testbed score ./my_cc.py --seed 7
+
+    The same controller, suite and seed give the same number (docs/howto/score.md).
+    """
     from testbed.sdk.score.score import score as scored
     from testbed.sdk.score.suite import SUITES
 

@@ -10,11 +10,17 @@ from testbed.cli.shared import Format, Formatted, print_json
 
 
 def selftest(
-    quiet: Annotated[int, typer.Option(help="Undisturbed runs, which must be clean.")] = 3,
-    only: Annotated[str, typer.Option(help="Only faults whose name contains this.")] = "",
+    quiet: Annotated[int, typer.Option(metavar="NUMBER", help="Undisturbed runs, which must be clean.")] = 3,
+    only: Annotated[str, typer.Option(metavar="TEXT", help="Only faults whose name contains this.")] = "",
     format: Formatted = Format.text,
 ) -> None:
-    """Break runs on purpose, and see that the verdict names what is wrong (needs root; about a minute and a half)."""
+    """Break runs on purpose, and see that the verdict names what is wrong (needs root; about a minute and a half).
+
+        sudo testbed selftest --only 'wrong rate'
+
+    After a few undisturbed runs, which must be clean, it injects faults for real: docs/explanation/fidelity.md has
+    them. Exit code 1: a verdict missed one.
+    """
     from testbed.engines.kernel import doctor
 
     doctor.require()

@@ -31,7 +31,12 @@ class EngineChoice(StrEnum):
 
 Formatted = Annotated[
     Format,
-    typer.Option("--format", help="How results are printed on stdout.", autocompletion=completion.one_of(Format)),
+    typer.Option(
+        "--format",
+        metavar="|".join(Format),
+        help="How results are printed on stdout.",
+        autocompletion=completion.one_of(Format),
+    ),
 ]
 ExperimentArgument = Annotated[
     str,
@@ -49,39 +54,50 @@ OptionalExperiment = Annotated[
 Controller = Annotated[
     str,
     typer.Option(
+        metavar="NAME|PATH",
         help="Congestion control instead of the file's: a name or a path.",
         autocompletion=completion.plugins("controller"),
     ),
 ]
-Duration = Annotated[str, typer.Option(help="Nominal length, for example '10 ms'.")]
+Duration = Annotated[str, typer.Option(metavar="TIME", help="Nominal length, for example '10 ms'.")]
 UntilRest = Annotated[
     str,
     typer.Option(
-        "--until-rest", metavar="MOST", help="Go on until the window is at rest, at most so long, for example '200 ms'."
+        "--until-rest",
+        metavar="MOST",
+        help="Go on after time.duration until the window is at rest, at most so long, for example '200 ms'. All "
+        "figures are of the last window. Not in a lab.",
     ),
 ]
-Dilation = Annotated[str, typer.Option(help="Wall seconds per nominal second, or 'auto'.")]
-Seed = Annotated[int | None, typer.Option(min=0, help="Seed of everything random.")]
+Dilation = Annotated[
+    str,
+    typer.Option(metavar="NUMBER|auto", help="Wall seconds per nominal second; 'auto' measures this machine first."),
+]
+Seed = Annotated[int | None, typer.Option(metavar="NUMBER", min=0, help="Seed of everything random.")]
 Engine = Annotated[
     EngineChoice | None,
     typer.Option(
-        help="What carries the traffic: this kernel, real packets; or without root, a simulation with the rack's own "
-        "programs (virtual, or in wall time: live) or a model without packets (fluid). By default what the file says, "
-        "or the kernel.",
+        metavar="|".join(EngineChoice),
+        help="What carries the traffic; by default what the file says, or the kernel.",
         autocompletion=completion.one_of(EngineChoice),
     ),
 ]
 EngineOrVirtual = Annotated[
     EngineChoice,
     typer.Option(
+        metavar="|".join(EngineChoice),
         help="What carries the traffic; `kernel` is real packets (needs root).",
         autocompletion=completion.one_of(EngineChoice),
     ),
 ]
-Repeat = Annotated[int, typer.Option(min=1, help="Runs of every combination, each with the next seed.")]
+Repeat = Annotated[
+    int, typer.Option(metavar="NUMBER", min=1, help="Runs of every combination, each with the next seed.")
+]
 Jobs = Annotated[
     int | None,
-    typer.Option(min=1, help="Runs at the same time, by default one; those in the kernel disturb each other."),
+    typer.Option(
+        metavar="NUMBER", min=1, help="Runs at the same time, by default one; those in the kernel disturb each other."
+    ),
 ]
 On = Annotated[
     str | None,
@@ -91,14 +107,18 @@ On = Annotated[
 ]
 Tuner = Annotated[
     str,
-    typer.Option(help="ECN tuner instead of the file's: a name or a path.", autocompletion=completion.plugins("tuner")),
+    typer.Option(
+        metavar="NAME|PATH",
+        help="ECN tuner instead of the file's: a name or a path.",
+        autocompletion=completion.plugins("tuner"),
+    ),
 ]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Override any key of the file; may be repeated.",
+        help="Any key of the experiment file; may be repeated, and is applied last.",
         autocompletion=completion.settings,
     ),
 ]

@@ -33,9 +33,13 @@ Options = Annotated[
         autocompletion=completion.job_options,
     ),
 ]
-Preset = Annotated[str | None, typer.Option(help="Start from these options; by default the job's first preset.")]
-Seed = Annotated[int | None, typer.Option(min=0, help="Seed of everything random.")]
-Out = Annotated[Path | None, typer.Option(help="New folder for what is made; by default one in ./results.")]
+Preset = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Start from these options; by default the job's first preset.")
+]
+Seed = Annotated[int | None, typer.Option(metavar="NUMBER", min=0, help="Seed of everything random.")]
+Out = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="New folder for what is made; by default one in ./results.")
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the options with what they mean; do nothing.")]
 
 

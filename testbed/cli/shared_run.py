@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from testbed.experiment.resolved import Resolved
     from testbed.runs.plan import Planned
 
-Out = Annotated[Path | None, typer.Option(help="Folder for the results.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER", help="Folder for the results; by default ./results/EXPERIMENT-CONTROLLER-DATE-TIME."
+    ),
+]
 MetricsAddr = Annotated[
     str | None,
     typer.Option(
@@ -27,9 +32,12 @@ MetricsAddr = Annotated[
         "By default 127.0.0.1:9464, or the next free port.",
     ),
 ]
-Ui = Annotated[bool, typer.Option("--ui", help="Serve a live page, and say where.")]
+Ui = Annotated[bool, typer.Option("--ui", help="Serve a live page at that address as well, and print it.")]
 AllowEdits = Annotated[
-    bool, typer.Option("--allow-edits", help="The live page can set thresholds, at the address that is printed.")
+    bool,
+    typer.Option(
+        "--allow-edits", help="With --ui: the page can set thresholds, for whoever has the address that is printed."
+    ),
 ]
 Inventory = Annotated[
     Path | None,

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperCommand
 
+from testbed.cli.help import Command
 from testbed.cli.shared import Format, Formatted, print_json
 from testbed.errors import BadInput, TestbedError
 
@@ -20,7 +20,7 @@ COMMAND = "testbed.cli.shell"  # key of what stands behind --
 WITHOUT_PROMPT = {"bash": ["--norc"], "zsh": ["-f"]}  # their start-up files set another one
 
 
-class ShellCommand(TyperCommand):
+class ShellCommand(Command):
     """What stands behind ``--`` is the command's, options included."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
@@ -41,7 +41,12 @@ def shell(
 ) -> None:
     """Enter a host or a switch of a run that goes on, or list them (needs root).
 
-    What stands behind -- is run there, for example: testbed shell h1 -- ip -s link
+        sudo testbed shell
+        sudo testbed shell h1 -- tcpdump -ni e0 -c 10
+
+    What stands behind -- is run there; without it, $SHELL. Network, processes and names are the rack's, files the
+    machine's. What is started inside ends with the run, shares its cores, and its packets are in the figures. The
+    exit code is the command's.
     """
     if os.geteuid() != 0:
         raise TestbedError("the namespaces of a rack are root's; run it with sudo: sudo testbed shell ...")

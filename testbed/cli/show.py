@@ -32,7 +32,12 @@ def show(  # noqa: PLR0917 - one parameter per option
     seed: Seed = None,
     format: Formatted = Format.text,
 ) -> None:
-    """Print an experiment with every default spelled out, and what its traffic and thresholds amount to."""
+    """Print an experiment with every default spelled out, and what its traffic and thresholds amount to.
+
+        testbed show websearch --set 'traffic.load=60 %'
+
+    What it prints is an experiment file itself.
+    """
     from testbed.experiment.critical_path import critical_path
     from testbed.experiment.offered import Offered
     from testbed.experiment.preflight import marking

@@ -48,7 +48,8 @@ def sweep(  # noqa: PLR0917 - one parameter per option
         typer.Option(
             "--set",
             metavar="KEY=V1,V2,...",
-            help="Values for any key of the file; may be repeated for other keys.",
+            help="Values for any key of the file; may be repeated for other keys. Of one of several plugins: "
+            "controller[dcqcn].window=bdp,none. Commas in brackets, braces or quotes do not separate.",
             autocompletion=completion.settings,
         ),
     ] = None,
@@ -59,18 +60,27 @@ def sweep(  # noqa: PLR0917 - one parameter per option
     confidence: Annotated[
         float | None,
         typer.Option(
-            metavar="PERCENT", help="Add repeats until the intervals hold with this probability: 95 are six runs each."
+            metavar="PERCENT",
+            help="Add repeats until the medians' intervals hold with this probability: 95 are six runs each, 99 eight.",
         ),
     ] = None,
     within: Annotated[
         float | None,
-        typer.Option(metavar="PERCENT", help="And until they reach at most so far from the middle, of the median."),
+        typer.Option(
+            metavar="PERCENT",
+            help="And until those of SU, FR, mean QL and slowdown p99 reach at most so far from their middle, "
+            "in % of the median; at most 30 runs.",
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the first repeat; by default the file's.")] = None,
-    order_seed: Annotated[int, typer.Option(help="Draws the order of the runs.")] = ORDER_SEED,
+    seed: Annotated[
+        int | None, typer.Option(metavar="NUMBER", min=0, help="Seed of the first repeat; by default the file's.")
+    ] = None,
+    order_seed: Annotated[int, typer.Option(metavar="NUMBER", help="Draws the order of the runs.")] = ORDER_SEED,
     jobs: Jobs = None,
     on: On = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the sweep; one begun there goes on.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Folder for the cells; a sweep begun there goes on.")
+    ] = None,
     resume: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Go on with the sweep in FOLDER; it says the rest.")
     ] = None,
@@ -78,7 +88,15 @@ def sweep(  # noqa: PLR0917 - one parameter per option
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check all cells and list them; run nothing.")] = False,
     format: Formatted = Format.text,
 ) -> None:
-    """Run every combination of controllers and settings, several times, in random order."""
+    """Run every combination of controllers, tuners and settings, several times, in random order.
+
+        testbed sweep incast-64 --engine virtual --controller dcqcn,hpcc --set traffic.senders=2,8 --jobs 4 --out sweep1
+        testbed compare sweep1
+
+    All combinations are checked before the first run. Repeat i has the seed --seed + i. Each cell is a results
+    folder below --out. The same command again, or --resume, goes on with a sweep that was ended
+    (docs/howto/compare.md). Exit code 1: a cell failed, or the sweep was ended early; 3: a cell is degraded.
+    """
     from testbed.runs.sweep import prepare
     from testbed.runs.sweep.grid import Request
     from testbed.runs.sweep.hire import Wanted

@@ -7,25 +7,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from testbed.cli.help import Command, Group
 from testbed.cli.shared import Format, Formatted, print_json
 from testbed.errors import BadInput, TestbedError
 
 if TYPE_CHECKING:
     from testbed.engines.lab.switch.pinned import PinnedSwitch
 
-switch = typer.Typer(help="This Linux box as a switch: ports with the rack's queue and ECN.", no_args_is_help=True)
+switch = typer.Typer(
+    cls=Group, help="This Linux box as a switch: ports with the rack's queue and ECN.", no_args_is_help=True
+)
 Ports = Annotated[list[str] | None, typer.Argument(metavar="[PORT]...", help="Interfaces; all ports if none is named.")]
 HEADS = ("port", "rate", "buffer", "Kmin", "Kmax", "Pmax", "queue", "packets", "marked", "dropped")
 
 
-@switch.command()
+@switch.command(cls=Command)
 def attach(
     ports: Annotated[list[str], typer.Argument(metavar="PORT...", help="Interfaces that become ports.")],
-    rate: Annotated[str, typer.Option(help="At which a port sends, for example '1 Gbit/s'.")],
-    buffer: Annotated[str, typer.Option(help="What may wait at a port.")] = "5 MB",
+    rate: Annotated[str, typer.Option(metavar="RATE", help="At which a port sends, for example '1 Gbit/s'.")],
+    buffer: Annotated[str, typer.Option(metavar="SIZE", help="What may wait at a port.")] = "5 MB",
     format: Formatted = Format.text,
 ) -> None:
-    """Make interfaces switch ports: a shaper, a queue with RED marking, INT and counters. They mark nothing yet."""
+    """Make interfaces switch ports: a shaper, a queue with RED marking, INT and counters. They mark nothing yet.
+
+    sudo testbed switch attach swp1 swp2 --rate "1 Gbit/s"
+    """
     from testbed.engines.lab.switch import attach as doing
     from testbed.engines.lab.switch import pins
 
@@ -35,24 +41,34 @@ def attach(
         _show(doing.attach(ports, bits or 0.0, size or 0.0), format)
 
 
-@switch.command()
+@switch.command(cls=Command)
 def show(format: Formatted = Format.text) -> None:
-    """Print ports, active thresholds, and counters."""
+    """Print ports, active thresholds, and counters.
+
+    sudo testbed switch show
+    """
     from testbed.engines.lab.switch.pinned import PinnedSwitch
 
     _need_root()
     _show(PinnedSwitch(), format)
 
 
-@switch.command("set")
+@switch.command("set", cls=Command)
 def set_(
     ports: Ports = None,
-    kmin: Annotated[str, typer.Option(help="No packet is marked up to this queue, for example '100 kB'.")] = "",
-    kmax: Annotated[str, typer.Option(help="Every packet is marked above this queue.")] = "",
-    pmax: Annotated[str, typer.Option(help="Share of the packets that are marked at Kmax, for example '20 %'.")] = "",
+    kmin: Annotated[
+        str, typer.Option(metavar="SIZE", help="No packet is marked up to this queue, for example '100 kB'.")
+    ] = "",
+    kmax: Annotated[str, typer.Option(metavar="SIZE", help="Every packet is marked above this queue.")] = "",
+    pmax: Annotated[
+        str, typer.Option(metavar="SHARE", help="Share of the packets that are marked at Kmax, for example '20 %'.")
+    ] = "",
     format: Formatted = Format.text,
 ) -> None:
-    """Set ECN thresholds, at once for every port; what is not given stays. Prints what the kernel reads back."""
+    """Set ECN thresholds, at once for every port; what is not given stays. Prints what the kernel reads back.
+
+    sudo testbed switch set swp1 --kmin "100 kB" --kmax "400 kB" --pmax "20 %"
+    """
     from testbed.engines.lab.switch import pins
     from testbed.engines.lab.switch.pinned import PinnedSwitch
 
@@ -66,9 +82,12 @@ def set_(
         _show(found, format)
 
 
-@switch.command()
+@switch.command(cls=Command)
 def detach(ports: Ports = None, format: Formatted = Format.text) -> None:
-    """Take program and shaper from these ports, or from all: then nothing of the switch is left."""
+    """Take program and shaper from these ports, or from all: then nothing of the switch is left.
+
+    sudo testbed switch detach
+    """
     from testbed.engines.lab.switch import attach as doing
     from testbed.engines.lab.switch import pins
     from testbed.engines.lab.switch.pinned import PinnedSwitch

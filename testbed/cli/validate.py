@@ -40,7 +40,10 @@ def validate(  # noqa: PLR0917 - one parameter per option
     inventory: Inventory = None,
     format: Formatted = Format.text,
 ) -> None:
-    """Check an experiment file and the plugins it names, as `testbed run` would with the same options."""
+    """Check an experiment file and the plugins it names, as `testbed run` would with the same options.
+
+    testbed validate my.yaml --engine virtual
+    """
     from testbed.runs.carrier import carrier
     from testbed.runs.plan import plan
 

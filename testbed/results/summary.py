@@ -35,9 +35,9 @@ class Summary(BaseModel):
 
     # fmt: off
     engine: str = figure(
-        "what carried the traffic: `kernel`; `virtual`: [a simulation](cli.md#the-virtual-engine) with the rack's "
-        "programs; `fluid`: the [fluid model](cli.md#the-fluid-engine), packets are as many "
-        "bytes; or `lab`: what only switches know is null", "", lambda m: m.record.engine)
+        "what carried the traffic: `kernel`; `virtual`: [a simulation](../explanation/engines.md#the-virtual-engine) "
+        "with the rack's programs; `fluid`: the [fluid model](../explanation/engines.md#the-fluid-engine), packets "
+        "are as many bytes; or `lab`: what only switches know is null", "", lambda m: m.record.engine)
     start_spread: Number = figure(
         "at most so far apart did the hosts of a lab start", "s", lambda m: m.record.start_spread)
     flows: int = figure("number of flows", "flows", lambda m: len(m.flows))

@@ -1,0 +1,97 @@
+"""Writes docs/reference/cli.md from the command line: ``python -m testbed.cli.reference`` (``make schema``)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from testbed.cli import help as told
+from testbed.cli.main import commands
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "docs/reference/cli.md"
+
+PAGE = re.compile(r"\b(docs/[\w/-]+\.md|[A-Z]+\.md)")
+
+INTRODUCTION = """\
+# The command line
+
+*Written by `make schema` from `testbed/cli`; change it there. `testbed COMMAND --help` says the same.*
+
+stdout is for results, stderr for everything else. With `--format json`, which nearly all commands take, stdout holds
+JSON alone. An error is one message: what is wrong, where, and what to do. Tables fit the terminal, or `COLUMNS`.
+
+| exit code | meaning |
+|---|---|
+| 0 | clean: the run's verdict is `clean`, or the command did what it was asked |
+| 1 | error while running, or what was checked does not hold |
+| 2 | bad input: nothing was built |
+| 3 | it ran, but the result is degraded: the emulation could not keep up, or was ended early |
+
+`testbed --verbose VERB ...` (`-v`) logs what is built, decided and refused, one line each: time, package, event,
+`key=value`. It is Python's `logging` (loggers `testbed.*`). Nothing is logged per packet or decision, nor by the runs
+of a sweep.
+
+`testbed --install-completion` has bash, zsh or fish complete experiments, plugins, options, and the keys and values of
+`--set`.
+"""
+
+
+def text() -> str:
+    """The page."""
+    return INTRODUCTION + "".join(_page())
+
+
+def _page() -> Iterator[str]:
+    seen: dict[told.Row, str] = {}
+    for heading, found in told.by_purpose(commands()):
+        yield f"\n## {heading}\n"
+        for name, verb in found.items():
+            if not hasattr(verb, "commands"):
+                yield from _command(f"testbed {name}", verb, seen)
+            for below, one in getattr(verb, "commands", {}).items():
+                yield from _command(f"testbed {name} {below}", one, seen)
+
+
+def _command(name: str, command: Any, seen: dict[told.Row, str]) -> Iterator[str]:
+    """A command; options that an earlier one has as well are named."""
+    yield f"\n### `{name}`\n"
+    first, *more = told.paragraphs(command)
+    yield f"\n{_linked(first)}\n\nUsage: `{f'{name} {told.usage(command)}'.strip()}`\n"
+    yield from (f"\n{_block(told.examples(one)) or _linked(one)}\n" for one in more)
+    own = [one for one in told.options(command) if one not in seen]
+    rows = [*told.arguments(command), *own]
+    if rows:
+        yield "\n| argument, option | meaning |\n|---|---|\n"
+        yield from map(_row, rows)
+    also = [one for one in told.options(command) if one in seen and one.name != "--format"]  # which nearly all have
+    if owners := dict.fromkeys(seen[one] for one in also):
+        yield f"\nAs in {'; '.join(_named(owner, [one for one in also if seen[one] == owner]) for owner in owners)}.\n"
+    seen.update(dict.fromkeys(own, name))
+
+
+def _block(lines: list[str]) -> str:
+    return "\n".join(f"    {line}" for line in lines)
+
+
+def _named(owner: str, rows: list[told.Row]) -> str:
+    return f"[`{owner}`](#{owner.replace(' ', '-')}): {', '.join(f'`{one.name}`' for one in rows)}"
+
+
+def _row(one: told.Row) -> str:
+    meaning = one.meaning.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
+    return f"| {f'`{one.name}` {one.values}'.strip().replace('|', ', ')} | {_linked(meaning)} |\n"
+
+
+def _linked(said: str) -> str:
+    """Pages that are named become links."""
+    return PAGE.sub(
+        lambda page: f"[{page[0].rpartition('/')[2]}]({os.path.relpath(ROOT / page[0], FILE.parent)})", said
+    )
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), encoding="utf-8")

@@ -1,0 +1,19 @@
+"""`--help`, which reads as the page does: plain text, and an example to copy."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed.cli.main import commands
+
+
+def test_help_of_a_command_has_its_example_as_it_is_typed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    commands()(["switch", "set", "-h"], prog_name="testbed", standalone_mode=False)
+    said = capsys.readouterr().out
+    assert said.startswith("Usage: testbed switch set [PORT]... [OPTIONS]\n")
+    assert '    sudo testbed switch set swp1 --kmin "100 kB" --kmax "400 kB" --pmax "20 %"\n' in said  # never wrapped
+    assert "--kmin SIZE" in said
+    assert max(map(len, said.replace("sudo", "").splitlines())) <= 80
