@@ -338,6 +338,11 @@ class Experiment(Part):
         if size > most:
             key = "hosts" if isinstance(self.rack, Star) else "kind"
             refuse(f"rack.{key}", f"makes a rack of {size} hosts, {self._possible(size, 'hosts')}")
+        if needed > most:
+            where = f"traffic.{self.traffic.hosts_key}"
+            refuse(where, f"needs {needed} hosts, {self._possible(needed, 'hosts')}")
+        if (of_apps := apps.hosts_needed(self.apps)) > most:
+            refuse("apps", f"need {of_apps} hosts, {self._possible(of_apps, 'hosts')}")
         if self.hosts and (switches := len(self.shape.switches)) > self._most.switches:
             refuse("rack.kind", f"makes a rack of {switches} switches, {self._possible(switches, 'switches')}")
         if not self.hosts:
@@ -345,9 +350,6 @@ class Experiment(Part):
         slow = self.rack.nic.receive.hosts if self.rack.nic.receive else []
         if unknown := next((one for one in slow if int(one[1:]) > self.hosts), None):
             refuse("rack.nic.receive.hosts", f"there is no {unknown}; the rack has h1 to h{self.hosts}")
-        if needed > most:
-            where = f"traffic.{self.traffic.hosts_key}"
-            refuse(where, f"needs {needed} hosts, {self._possible(needed, 'hosts')}")
         if self.rack.size is not None and needed > self.rack.size:
             if isinstance(self.rack, Star):
                 refuse("rack.hosts", f"the traffic needs at least {needed}, got {self.rack.size}")
