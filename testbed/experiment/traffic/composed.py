@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
 from testbed.base.inputs import Input
 from testbed.experiment.block import Moment, Part, refuse
 from testbed.experiment.traffic.all_to_all import AllToAll
+from testbed.experiment.traffic.flow import Payload
 from testbed.experiment.traffic.incast import Incast
 from testbed.experiment.traffic.jobs import OneJob
 from testbed.experiment.traffic.jobs.several import Jobs
@@ -28,9 +29,20 @@ Simple = Annotated[
     Field(discriminator="pattern"),
 ]
 
+JOBS = {name for job in (*get_args(OneJob), Jobs) for name in get_args(job.model_fields["pattern"].annotation)}
+
+
+def usual_payload(patterns: Iterable[Any]) -> str:
+    """What a job among ``patterns``, as a file has them, has alone; else what all others have."""
+    return "4096 B" if any(isinstance(one, dict) and one.get("pattern") in JOBS for one in patterns) else "1 kB"
+
 
 class Composed(Pattern):
     """What `mix` and `phases` have in common."""
+
+    payload: Payload = Field(
+        default=1000.0, description="User data in a full packet. With a job among the parts 4096 B by default."
+    )
 
     @abstractmethod
     def members(self) -> list[Pattern]:
@@ -132,7 +144,8 @@ class Mix(Composed):
     def _payload_of_all(cls, data: Any) -> Any:
         if not isinstance(data, dict) or not isinstance(data.get("parts"), list):
             return data
-        parts = [one_payload(part, data, f"parts.{i}") for i, part in enumerate(data["parts"])]
+        data = {"payload": usual_payload(data["parts"]), **data}
+        parts = [one_payload(part, data["payload"], f"parts.{i}") for i, part in enumerate(data["parts"])]
         return {**data, "parts": parts}
 
 
@@ -189,8 +202,10 @@ class Phases(Composed):
     def _payload_of_all(cls, data: Any) -> Any:
         if not isinstance(data, dict) or not isinstance(data.get("parts"), list):
             return data
+        usual = usual_payload(phase.get("traffic") for phase in data["parts"] if isinstance(phase, dict))
+        data = {"payload": usual, **data}
         parts = [
-            {**phase, "traffic": one_payload(phase["traffic"], data, f"parts.{i}.traffic")}
+            {**phase, "traffic": one_payload(phase["traffic"], data["payload"], f"parts.{i}.traffic")}
             if isinstance(phase, dict) and "traffic" in phase
             else phase
             for i, phase in enumerate(data["parts"])

@@ -129,11 +129,10 @@ def endless(size: float | None) -> float:
     return math.inf if size is None else size
 
 
-def one_payload(block: Any, data: dict[str, Any], key: str, usual: str = "1 kB") -> Any:
-    """A run has packets of one size: that of the outer block `data`, or the ``usual``, is passed on to those within."""
+def one_payload(block: Any, payload: Any, key: str) -> Any:
+    """A run has packets of one size: that of the outer block is passed on to those within."""
     if not isinstance(block, dict):
         return block
-    payload = data.get("payload", usual)
     if block.get("payload", payload) != payload:
         refuse(f"{key}.payload", "all flows have packets of one size: say it once, in traffic.payload")
     return {**block, "payload": payload}

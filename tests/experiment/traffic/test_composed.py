@@ -32,6 +32,19 @@ def test_mix_is_all_of_its_parts() -> None:
     assert again.model_dump(mode="json") == mixed.model_dump(mode="json")
 
 
+def test_packets_are_a_jobs_beside_a_job() -> None:
+    job, others = {"pattern": "allreduce", "ranks": 4, "size": "1 MB"}, {"pattern": "incast", "senders": 4}
+    beside = {"pattern": "jobs", "jobs": [job]}
+    for parts, expected in (([others, others], 1000), ([others, job], 4096), ([beside, others], 4096)):
+        mix = {"pattern": "mix", "parts": parts}
+        phases = {"pattern": "phases", "parts": [{"start": f"{k} ms", "traffic": p} for k, p in enumerate(parts)]}
+        for traffic in (mix, phases):
+            made = experiment(traffic, engine="virtual").traffic
+            assert {made.payload, *(part.payload for part in made.members())} == {expected}  # type: ignore[union-attr]
+    said = experiment({"pattern": "mix", "payload": "1 kB", "parts": [others, job]}, engine="virtual").traffic
+    assert said.payload == 1000
+
+
 def test_equal_parts_are_different_traffic() -> None:
     random = {"pattern": "poisson", "hosts": 4, "sizes": "websearch", "load": 0.5}
     mixed = experiment({"pattern": "mix", "parts": [random, random]})

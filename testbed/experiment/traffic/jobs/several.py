@@ -85,7 +85,8 @@ class Jobs(Pattern):
     def _payload_of_all(cls, data: Any) -> Any:
         if not isinstance(data, dict) or not isinstance(data.get("jobs"), list):
             return data
-        return {**data, "jobs": [one_payload(job, data, f"jobs.{i}", "4096 B") for i, job in enumerate(data["jobs"])]}
+        payload = data.get("payload", "4096 B")
+        return {**data, "jobs": [one_payload(job, payload, f"jobs.{i}") for i, job in enumerate(data["jobs"])]}
 
     @model_validator(mode="after")
     def _all_are_placed(self) -> Self:
