@@ -16,14 +16,22 @@ static int ends_flow(const struct datapath *d, int64_t f, int64_t number)
 	return number + 1 == d->flow[f].sent + d->flow[f].to_send - d->transport.pairs[f].lost;
 }
 
+static int64_t packets_of(const struct datapath *d, int64_t f)
+{
+	return d->messages.begun ? d->messages.begun[f].packets : 0;
+}
+
 static int ends_message(const struct datapath *d, int64_t f, int64_t number)
 {
-	return d->messages.packets < 2 || (number + 1) % d->messages.packets == 0 || ends_flow(d, f, number);
+	int64_t packets = packets_of(d, f);
+
+	return packets < 2 || (number + 1) % packets == 0 || ends_flow(d, f, number);
 }
 
 int opcode_of(const struct datapath *d, int64_t f, int64_t number)
 {
-	int begins = d->messages.packets < 2 || number % d->messages.packets == 0, write = d->messages.reth ? BTH_WRITE : 0;
+	int64_t packets = packets_of(d, f);
+	int begins = packets < 2 || number % packets == 0, write = d->messages.reth ? BTH_WRITE : 0;
 
 	if (ends_message(d, f, number))
 		return write + (begins ? BTH_SEND_ONLY_IMM : BTH_SEND_LAST_IMM);
@@ -34,7 +42,7 @@ int opcode_of(const struct datapath *d, int64_t f, int64_t number)
 void write_reth(const struct datapath *d, int64_t f, int64_t number, uint8_t *reth)
 {
 	const struct flow *flow = &d->flow[f];
-	int64_t size = d->messages.packets > 1 ? d->messages.packets : 1, left, packets;
+	int64_t full = packets_of(d, f), size = full > 1 ? full : 1, left, packets;
 	uint32_t part[] = {0, 0, htonl((uint32_t)(QP_BASE + d->first + f)), 0}; /* address, R_Key, length */
 	uint64_t address = (uint64_t)(number * d->payload), length;
 
@@ -90,7 +98,7 @@ static void make_room_for(struct begun *b, int64_t oldest, int64_t message)
 /* Packets leave: perhaps the first ones of messages. */
 void messages_begin(struct datapath *d, int64_t f, int64_t number, int64_t packets, double now)
 {
-	int64_t size = d->messages.packets;
+	int64_t size = packets_of(d, f);
 	struct begun *b = &d->messages.begun[f];
 
 	if (!size)
@@ -104,7 +112,7 @@ void messages_begin(struct datapath *d, int64_t f, int64_t number, int64_t packe
 /* Packets [from, to) are acknowledged: perhaps the last ones of messages. */
 void messages_done(struct datapath *d, int64_t f, int64_t from, int64_t to, double now)
 {
-	int64_t size = d->messages.packets;
+	int64_t size = packets_of(d, f);
 	const struct begun *b = &d->messages.begun[f];
 
 	for (int64_t m = size ? from / size : 0; size && m * size < to; m++) {

@@ -16,13 +16,13 @@ struct begun {
 	double *at;
 	int64_t room; /* a power of two */
 	int64_t next; /* number of the first that has not begun */
+	int64_t packets; /* of a full one; 0: each packet is one, and nobody asks how long it takes */
 };
 
 /* Mirrored in structs.py. */
 struct messages {
-	int64_t packets; /* of a full one; 0: each packet is one, and nobody asks how long it takes */
 	int64_t every;	 /* so many packets ask once, besides the last one of each message; 0: that alone */
-	struct begun *begun; /* per flow */
+	struct begun *begun; /* per flow; NULL where each packet is a message */
 	struct histogram *times; /* from the departure of the first packet to the acknowledgement of the last */
 	int64_t reth; /* RDMA WRITE: where in what a socket carries there is room for an RETH; 0: SEND */
 };

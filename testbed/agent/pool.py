@@ -79,6 +79,7 @@ class AgentSpec:
     arrivals: NDArray[np.void]  # of all interfaces of the rack
     interface: Ints  # of each host of the spec, in there
     uplink: Ints | None  # the switch ends of their links, in there; None if links delay packets, too
+    messages: Ints | None = None  # see `TransportState`
     pair: Ints | None = None  # see `Pace`
     pauses: Pauses | None = None  # with priority flow control
     tasks: TaskGraph | None = None  # where flows wait for others
@@ -344,7 +345,7 @@ def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Move
     datapath = Datapath(
         spec.flows, sockets, rings, pace, lags,
         code=library(many_paths is not None), tasks=spec.tasks, number=spec.number, many_paths=state,
-        transport=TransportState.of(config.transport, spec.timing.timeout, spec.paths),
+        transport=TransportState.of(config.transport, spec.timing.timeout, spec.paths, spec.messages),
         credits=_credits(spec, config),
     )  # fmt: skip
     gc.collect()

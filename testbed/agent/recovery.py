@@ -10,7 +10,7 @@ import numpy as np
 from testbed.agent.histogram import TimeHistogram
 from testbed.agent.memory import Memory
 from testbed.agent.structs import CDatapath, CMessages, CTransport
-from testbed.base.arrays import Floats
+from testbed.base.arrays import Floats, Ints
 from testbed.controller import Paths
 from testbed.dataplane import wire
 from testbed.experiment.transport import Transport
@@ -22,24 +22,25 @@ QUEUE_PAIR = np.dtype(
         ("longest", "<f8"),
     ]
 )
-BEGUN = np.dtype([("at", "<u8"), *((name, "<i8") for name in ("room", "next"))])
+BEGUN = np.dtype([("at", "<u8"), *((name, "<i8") for name in ("room", "next", "packets"))])
 FOREVER = -1  # retries
 
 
 class TransportState:
     """Of the flows of an agent."""
 
-    def __init__(self, transport: Transport, timeout: float, base_rtt: Floats, payload: int) -> None:
+    def __init__(self, transport: Transport, timeout: float, base_rtt: Floats, messages: Ints | None) -> None:
+        """``messages``: packets of those of each flow; None where each packet is one."""
         self._transport, self._timeout = transport, timeout
         self._pairs = np.zeros(len(base_rtt), QUEUE_PAIR)
         self._pairs["longest"] = base_rtt
         self._begun = np.zeros(len(base_rtt), BEGUN)
-        self._packets = 0 if transport.messages is None else round(transport.messages / payload)
+        self._begun["packets"] = 0 if messages is None else messages
 
     @classmethod
-    def of(cls, transport: Transport, timeout: float, paths: Paths) -> Self | None:
+    def of(cls, transport: Transport, timeout: float, paths: Paths, messages: Ints | None) -> Self | None:
         """None where a lost packet goes on as another one."""
-        return cls(transport, timeout, paths.base_rtt, paths.payload) if transport.numbered else None
+        return cls(transport, timeout, paths.base_rtt, messages) if transport.numbered else None
 
     @property
     def shortest(self) -> float:
@@ -58,7 +59,7 @@ class TransportState:
         self._histogram = memory.histogram(times)
         every = self._transport.ack_every
         c.messages = CMessages(
-            self._packets, 0 if isinstance(every, str) else every, memory.keep(self._begun),
+            0 if isinstance(every, str) else every, memory.keep(self._begun),
             ctypes.addressof(self._histogram),
         )  # fmt: skip
         self._describe(c.transport, memory)

@@ -113,7 +113,7 @@ class CMessages(ctypes.Structure):
     """struct messages of messages.h."""
 
     _fields_ = [
-        ("packets", c_int64), ("every", c_int64), ("begun", c_void_p), ("times", c_void_p), ("reth", c_int64),
+        ("every", c_int64), ("begun", c_void_p), ("times", c_void_p), ("reth", c_int64),
     ]  # fmt: skip
 
 

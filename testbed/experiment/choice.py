@@ -10,12 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_v
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from testbed.base.arrays import Ints
+from testbed.base.arrays import Floats, Ints
 from testbed.experiment.block import HostName, Part, refuse
 from testbed.experiment.topology.dscp import USUAL, Dscp
 from testbed.experiment.topology.ecn import Ecn
 from testbed.experiment.traffic.plan import Plan
-from testbed.units import Time
+from testbed.units import Size, Time
 
 
 class PluginChoice(BaseModel):
@@ -156,6 +156,9 @@ class PacketsOf(Part):
     ecn: Ecn | None = Field(
         default=None, description="`off`: they are not ECN-capable; `ce`: their sender has marked all of them."
     )
+    messages: Annotated[Size, Field(gt=0)] | None = Field(
+        default=None, description="Size of their messages, if it is not that of `transport.messages`."
+    )
 
 
 def with_packets(packets: Sequence[PacketsOf], plan: Plan) -> Plan:
@@ -165,14 +168,23 @@ def with_packets(packets: Sequence[PacketsOf], plan: Plan) -> Plan:
     return plan.with_headers(USUAL, "on")
 
 
+def message_sizes(packets: Sequence[PacketsOf], plan: Plan, usual: float) -> Floats:
+    """Bytes of each flow's messages, shape (n,)."""
+    sizes = np.full(len(plan), usual)
+    for one in reversed(packets):
+        if one.messages is not None:
+            sizes[one.of.rows(plan)] = one.messages
+    return sizes
+
+
 def check_packets(packets: Sequence[PacketsOf], plan: Plan) -> None:
     """Everything that they name must be there."""
     for number, one in enumerate(packets):
         _check_named(f"packets.{number}.of", one.of, plan)
         if not len(one.of.rows(plan)):
             refuse(f"packets.{number}.of", "names no flow; name hosts, labels or flows")
-        if one.dscp is None and one.ecn is None:
-            refuse(f"packets.{number}", "says nothing of these flows; give dscp, or ecn")
+        if one.dscp is None and one.ecn is None and one.messages is None:
+            refuse(f"packets.{number}", "says nothing of these flows; give dscp, ecn, or messages")
 
 
 def check_controllers(controllers: Sequence[SharingController], plan: Plan) -> None:

@@ -36,6 +36,7 @@ from testbed.experiment.choice import (
     check_controllers,
     check_packets,
     deciders,
+    message_sizes,
     with_packets,
 )
 from testbed.experiment.events import EventSpec, Step
@@ -127,8 +128,8 @@ class Experiment(Part):
     traffic: Traffic = Field(description="Who sends to whom; the keys depend on `pattern`.")
     packets: list[PacketsOf] = Field(
         default=[],
-        description="DSCP and ECN of some flows, if they are not as `traffic` says; where a flow is named twice, the "
-        "first entry holds. Each with these keys:",
+        description="DSCP, ECN and messages of some flows, if they are not as `traffic` and `transport` say; where a "
+        "flow is named twice, the first entry holds. Each with these keys:",
     )
     controller: ControllerChoice = Field(description="Sender-side congestion control; a plain name will do.")
     controllers: list[SharingController] = Field(
@@ -211,6 +212,12 @@ class Experiment(Part):
         """Who decides about each flow, shape (n,): 0 is `controller`, i the i-th of `controllers`, from 1."""
         return deciders(self.controllers, self.between_hosts)
 
+    @cached_property
+    def message_packets(self) -> Ints:
+        """Packets of each flow's messages, shape (n,); 0 where each packet is one."""
+        sizes = message_sizes(self.packets, self.between_hosts, self.transport.messages or 0.0)
+        return np.asarray(np.rint(sizes / self.traffic.payload), np.int64)
+
     @property
     def pair(self) -> Ints | None:
         """Number of each flow's two hosts, whose queue pairs go on from flow to flow; None where each has its own."""
@@ -230,7 +237,7 @@ class Experiment(Part):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """As pydantic's; the copy makes its own shape and plan."""
         copy = super().model_copy(update=update, deep=deep)
-        for derived in ("between_hosts", "bonds", "plan", "shape", "decider"):
+        for derived in ("between_hosts", "bonds", "plan", "shape", "decider", "message_packets"):
             copy.__dict__.pop(derived, None)
         return copy
 
@@ -283,11 +290,16 @@ class Experiment(Part):
                    "or use 'virtual'")  # fmt: skip
 
     def _check_messages(self) -> None:
-        size, payload = self.transport.messages, self.traffic.payload
-        if size is not None and (size % payload or payload % 4):
-            whole = show_size(max(1, round(size / payload)) * payload)
-            words = "traffic.payload must be whole words of 4 B" if payload % 4 else f"say {whole}"
-            refuse("transport.messages", f"must be whole packets of {show_size(payload)}; {words}")
+        said = {"transport.messages": self.transport.messages}
+        said |= {f"packets.{number}.messages": one.messages for number, one in enumerate(self.packets)}
+        payload = self.traffic.payload
+        for key, size in said.items():
+            if size is not None and self.transport.messages is None:
+                refuse(key, "is for flows that differ from others; say transport.messages for those")
+            if size is not None and (size % payload or payload % 4):
+                whole = show_size(max(1, round(size / payload)) * payload)
+                words = "traffic.payload must be whole words of 4 B" if payload % 4 else f"say {whole}"
+                refuse(key, f"must be whole packets of {show_size(payload)}; {words}")
 
     def _check_trim(self) -> None:
         trim, nic = self.rack.switch.trim, self.rack.nic

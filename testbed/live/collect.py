@@ -201,6 +201,7 @@ class Collector:
             sent_packets=_copy(flows.sent + flows.again),
             resent_packets=_copy(flows.again),
             acked_packets=_copy(flows.acked),
+            naks=_copy(flows.naks),
             lost_packets=_copy(flows.lost),
             late_acks=_copy(flows.late),
             timeouts=_copy(flows.timeouts),

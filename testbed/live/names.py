@@ -107,6 +107,7 @@ METRICS = (
         "Packets that the sender declared lost; some are acknowledged late."),
     counter("testbed_flow_late_packets", "flow", "late", "Packets acknowledged after they were declared lost."),
     counter("testbed_flow_timeouts", "flow", "timeouts", "Retransmission timeouts."),
+    counter("testbed_flow_naks", "flow", "naks", "NAKs received; none with recovery per packet."),
     counter("testbed_flow_cnps", "flow", "cnps", "Congestion notification packets received."),
     gauge("testbed_flow_rate_bytes_per_second", "flow", lambda now: now.flows["rate"] / 8,
         "Rate set by the controller; +Inf if it sets none."),

@@ -17,7 +17,7 @@ from testbed.results.figures.jobs import JobNow
 from testbed.results.tuner_log import TunerNow
 
 QUEUE_LIMITS = tuple(float(1 << k) for k in range(10, 25))  # bytes; bin edges of the port program
-FLOW_COUNTERS = ("acked_payload", "sent", "acked", "ce", "lost", "late", "timeouts", "cnps")
+FLOW_COUNTERS = ("acked_payload", "sent", "acked", "ce", "lost", "late", "timeouts", "cnps", "naks")
 CONTROLLER_COUNTERS = ("acked_payload", "acked", "ce")
 
 

@@ -49,6 +49,7 @@ class FlowTable:
     sent_packets: Ints
     resent_packets: Ints  # of these, under numbers that had been sent before; none with recovery per packet
     acked_packets: Ints
+    naks: Ints  # that its sender got; none with recovery per packet
     lost_packets: Ints  # declared lost by the sender
     late_acks: Ints  # acknowledged after they were declared lost
     timeouts: Ints

@@ -15,6 +15,7 @@ def test_names_follow_the_conventions() -> None:
         "_info",
         "_timeouts",
         "_cnps",
+        "_naks",
         "_flows",
         "_frames",
         "_per_second",

@@ -87,6 +87,7 @@ def run(
             base_rtt=np.full(n, RTT),
             sent_packets=packets + 10,
             resent_packets=zero,
+            naks=zero,
             acked_packets=packets,
             lost_packets=zero,
             late_acks=zero,

@@ -144,6 +144,7 @@ class Agents:
                 clock=rack.clock,
             ),
             meter=self.meters[number],
+            messages=rack.experiment.message_packets[first:end],
             tasks=self.tasks,
             granted=self.granting.granted(number),
             placed=partial(self._placed, senders, first, end) if rack.experiment.bonds else None,

@@ -176,11 +176,12 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
     many_paths = None
     if world.experiment.routing.many_paths:
         many_paths = PathState(timing.timeout, paths.base_rtt, resolved.make_choosers(paths), resolved.chooser)
-    sockets = Sockets(world)
+    sockets, experiment = Sockets(world), world.experiment
     datapath = Datapath(
         flows, sockets, [DelayRing(world.ring, 0.0)], pace, lags,
         code=world.code, tasks=tasks, many_paths=many_paths,
-        transport=TransportState.of(world.experiment.transport, timing.timeout, paths), credits=_credits(world, paths),
+        transport=TransportState.of(experiment.transport, timing.timeout, paths, experiment.message_packets),
+        credits=_credits(world, paths),
     )  # fmt: skip
     world.c.gather = timing.gather
     if tasks:

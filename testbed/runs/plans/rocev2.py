@@ -14,7 +14,7 @@ from testbed.runs.plans.case import Case, Expectation, TestPlan, Trial, alike, n
 from testbed.runs.plans.fabric import failover, hashing, qos, share_by_weight, spraying
 from testbed.runs.plans.observed import Observed, apart
 from testbed.runs.plans.rack import MTU, experiment, flow, like
-from testbed.runs.plans.switch import Switch, sized
+from testbed.runs.plans.switch import Block, Switch, sized
 from testbed.units import show_rate
 
 MOST_PAUSES = 100  # PFC frames that DCQCN may need
@@ -32,14 +32,23 @@ def _elsewhere(switch: Switch) -> list[str]:
     ]
 
 
+def _not_lossless(switch: Switch) -> list[str]:
+    """Nothing is, and nobody slows down."""
+    off = [f"rack.switch.groups.{switch.group(one)}.pfc=off" for one in switch.lossless]
+    return [*off, "controller={name: fixed}"]
+
+
+def _naks(breaks: Sequence[str]) -> Expectation:
+    return none("NAKs of lossless packets", lambda seen: seen.count("naks", "lossless"), breaks)
+
+
 def _lost(switch: Switch) -> Expectation:
     """Retransmitted by the sender, or dropped by the switch."""
-    off = [f"rack.switch.groups.{switch.group(one)}.pfc=off" for one in switch.lossless]
 
     def lost(seen: Observed) -> float:
         return seen.count("lost_packets", "lossless") + seen.total("dropped_packets", switch.lossless)
 
-    return none("lossless packets lost", lost, [*off, "controller={name: fixed}"])
+    return none("lossless packets lost", lost, _not_lossless(switch))
 
 
 def _clean() -> list[Expectation]:
@@ -71,8 +80,10 @@ def _no_congestion(switch: Switch) -> Sequence[Trial]:
     switch.need(lossless=1)
     flows = [flow(1, 3, switch.lossless[0]), *(flow(2, 4, queue) for queue in switch.lossy)]
     other = [f"traffic.flows.{number}.dst=h3" for number in range(1, len(flows))]
+    made = experiment(switch, flows, ecn=False, lossless=True) | {"transport": _messages("1 MiB")}
     return [
-        Trial("", experiment(switch, flows, ecn=False, lossless=True), [
+        Trial("", made, [
+            _naks(["rack.link.loss=1 %"]),
             none("packets lost", lambda seen: seen.count("lost_packets"), [*other, "rack.switch.pool.size=2 MB"]),
             *_clean(),
             none("PFC frames", lambda seen: seen.pauses, other),
@@ -82,23 +93,31 @@ def _no_congestion(switch: Switch) -> Sequence[Trial]:
     ]  # fmt: skip
 
 
+def _messages(size: str) -> Block:
+    """RC SENDs of a NIC that goes back."""
+    return {"recovery": "go-back-n", "messages": size}
+
+
 def _incast(switch: Switch) -> Sequence[Trial]:
     switch.need(lossless=1)
     lossy = [flow(3, 4, queue) for queue in switch.lossy]
     calm = ["controller.rate=20 %"]
     found, (first, *more) = [], switch.lossless
-    for name, two in (
-        (f"a: two ranks in {first}", first),
-        *((f"b: ranks in {first} and {one}", one) for one in more[:1]),
+    for name, two, small in (
+        (f"a: two ranks in {first}", first, False),
+        *((f"b: ranks in {first} and {one}", one, False) for one in more[:1]),
+        *((f"c: the same, with messages of 4 kB in {one}", one, True) for one in more[:1]),
     ):
         backlogged = sorted({*switch.lossy, first, two})
         paused = sorted({switch.group(one) for one in (first, two)})
         others = [group for group in range(8) if group not in paused]
         made = experiment(switch, [flow(1, 4, first), flow(2, 4, two), *lossy], ecn=False, lossless=True)
-        made["transport"] = {"recovery": "go-back-n", "messages": "128 KiB"}
+        made["transport"] = _messages("128 KiB")
+        if small:
+            made["packets"].append({"of": {"hosts": ["h2"]}, "messages": f"{MTU} B"})
         found.append(
             Trial(name, made, [
-                _lost(switch), *_clean(),
+                _lost(switch), _naks(_not_lossless(switch)), *_clean(),
                 Expectation("lossy packets dropped", lambda seen: seen.total("dropped_packets", switch.lossy), least=1,
                             breaks=calm, missing="" if lossy else "this switch has no lossy queue"),
                 *(some(f"PFC frames of priority {group}", partial(Observed.paused, priorities=[group]), calm)
@@ -110,7 +129,8 @@ def _incast(switch: Switch) -> Sequence[Trial]:
                 *(share_by_weight(switch, queue, backlogged, "h4") for queue in backlogged),
             ], [f"nic:h{host}" for host in (1, 2, 3)])
         )  # fmt: skip
-    return [*found, *([] if more else [Trial("b: ranks in two queues", missing="this switch has one lossless queue")])]
+    one = "this switch has one lossless queue"
+    return [*found, *([] if more else [Trial(f"{name}: ranks in two queues", missing=one) for name in "bc"])]
 
 
 def _few_pauses() -> Expectation:
@@ -124,15 +144,16 @@ def _dcqcn(switch: Switch) -> Sequence[Trial]:
     flows = [flow(1, 4, one), flow(2, 4, two), flow(3, 4, one)]
     off = ["traffic.ecn=off"]
     made = experiment(switch, flows, ecn=True, controller=DCQCN, time=LONG, lossless=True)
+    made["transport"] = {"recovery": "go-back-n"}
     marked = {**made, "traffic": {**made["traffic"], "ecn": "ce"}}
     return [
         Trial("", made, [
-            _lost(switch), _few_pauses(),
+            _lost(switch), _naks(_not_lossless(switch)), _few_pauses(),
             *(some(f"packets marked CE in {queue}", _marked_in(queue), off) for queue in sorted({one, two})),
             _cnps_alike(switch), _acks_alike(switch),
         ]),
         Trial("all data CE", marked, [
-            _lost(switch), _few_pauses(),
+            _lost(switch), _naks(_not_lossless(switch)), _few_pauses(),
             alike("packets that came with CE and all that came", _came_with_ce, 0, ["traffic.ecn=on"]),
             _cnps_alike(switch), _acks_alike(switch),
         ]),
@@ -148,7 +169,7 @@ def _marked_in(queue: int) -> Callable[[Observed], float]:
 
 
 def _storage(switch: Switch) -> Sequence[Trial]:
-    """Messages of 1 MiB, one behind the other, as RC SENDs of a NIC that goes back."""
+    """Messages of 1 MiB, one behind the other."""
     switch.need(lossless=1)
     one, two = switch.lossless[0], switch.lossless[-1]
     ranks = [flow(1, 4, one), flow(2, 4, one), flow(3, 4, two)]
@@ -162,7 +183,7 @@ def _storage(switch: Switch) -> Sequence[Trial]:
     off = experiment(switch, ranks, ecn=True, lossless=True)
     on = experiment(switch, ranks, ecn=True, controller=DCQCN, time=LONG, lossless=True)
     for made in (off, on):
-        made["transport"] = {"recovery": "go-back-n", "messages": "1 MiB"}
+        made["transport"] = _messages("1 MiB")
     return [
         Trial("DCQCN off", off, [
             _lost(switch), some("PFC frames", lambda seen: seen.pauses, ["controller.rate=20 %"]), *noted,

@@ -45,6 +45,16 @@ def test_a_flow_is_as_many_messages_as_it_needs(recovery: str, tmp_path: Path) -
     assert [one[BTH].pad for one in acks] == [0] * 3
 
 
+def test_flows_may_have_messages_of_their_own(tmp_path: Path) -> None:
+    other = "{src: h1, dst: h2, size: 8 KiB}"
+    asked = [f"traffic.flows=[{other}, {other}]", "packets=[{of: {flows: [1]}, messages: 4096 B}]"]
+    record, (there,) = captured(tmp_path, ["nic:h2"], PAIR, *asked)
+    data = [one for one in (Ether(frame.data) for frame in there) if one[BTH].opcode != wire.ACK]
+    opcodes = [[one[BTH].opcode for one in data if one[BTH].qp == wire.QP_BASE + flow] for flow in range(2)]
+    assert opcodes == [[FIRST, LAST], [ONLY, ONLY]]
+    assert record.message_histogram.counts.sum() == 3
+
+
 def test_rdma_write_says_where_each_message_goes_and_how_long_it_is(tmp_path: Path) -> None:
     """Like SEND but for that: opcodes are 6 more, and each packet has 16 B more."""
     record, (there,) = captured(tmp_path, ["nic:h2"], PAIR, "transport.operation=write")
