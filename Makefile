@@ -84,6 +84,7 @@ schema: ## write testbed/experiment/experiment.schema.json, and the generated pa
 	$(PYTHON) -m testbed.cli.reference
 	$(PYTHON) -m testbed.live.glossary
 	$(PYTHON) -m testbed.results.glossary
+	$(PYTHON) -m testbed.runs.reasons
 
 clean: ## remove what was made here; results/ stays
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,127 @@
+"""Writes docs/reference/verdicts.md from the code that judges: ``python -m testbed.runs.reasons`` (``make schema``)."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+from testbed.engines.lab.operator import verdict as lab
+from testbed.fidelity import invariants
+from testbed.fidelity import verdict as judged
+from testbed.fidelity.invariants import CHECKS
+from testbed.fidelity.verdict import LIMITS, Limit
+
+UNKNOWN = "..."
+PAGE = re.compile(r"docs/(\w+/)(\w+\.md)")
+FILE = Path(__file__).parents[2] / "docs/reference/verdicts.md"
+
+INTRODUCTION = """\
+# Verdicts
+
+*Written by `make schema` from `testbed/fidelity` and `testbed/engines/lab`; change it there.*
+
+Every reason that a verdict can give, and what to do about it. The table of a run, `testbed watch`, the report and
+`summary.json` (`verdict`) say it as *reason: how much; what to do*.
+[What a verdict is worth](../explanation/fidelity.md#how-it-is-checked).
+
+| verdict | exit code | means |
+|---|---|---|
+| `clean` | 0 | nothing but the experiment shaped the figures, within the limits below |
+| `degraded` | 3 | the results are written, and are partly about this machine: do not publish them |
+| `failed` | 1 | the run ended by an error, which is printed; what was measured until then is kept |
+
+*In no figure: ...* beside a verdict is something before the window, of which no figure is taken.
+"""
+LATE = """
+## The emulation fell behind, or what was asked cannot be judged
+
+*(w)*: of the measurement window. The engines are those that it can be said of.
+"""
+BROKEN = """
+## Something else than the experiment shaped the result
+
+Counters of both ends do not agree. The verdict adds *the result is not the experiment's*.
+"""
+OTHER = """
+## Other reasons
+"""
+
+
+def text() -> str:
+    """The page."""
+    late = _table(("reason", "at most", "why that much", "what to do"), map(_limit, LIMITS))
+    broken = _table(("reason", "what is compared", "what to do"), (row for one in CHECKS for row in _check(one)))
+    others = _table(("reason", "what to do"), (*_said(judged, "judge"), *_said(lab, "complete")))
+    return "".join((INTRODUCTION, LATE, *late, BROKEN, *broken, OTHER, *others))
+
+
+def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    yield f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}\n"
+    yield from (f"| {PAGE.sub(_link, ' | '.join(row))} |\n" for row in rows)
+
+
+def _link(page: re.Match[str]) -> str:
+    return f"[{page[2]}](../{page[1]}{page[2]})"
+
+
+def _limit(one: Limit) -> tuple[str, ...]:
+    engines = {"kernel": _remedy(one), "live": one.in_live or one.in_virtual, "virtual": one.in_virtual}
+    engines |= {"fluid": one.in_fluid, "lab": one.in_lab}
+    names: dict[str, list[str]] = {}
+    for engine, remedy in engines.items():
+        if remedy:
+            names.setdefault(remedy, []).append(engine)
+    remedies = "<br>".join(f"*{', '.join(engines)}:* {remedy}" for remedy, engines in names.items())
+    return f"`{one.what}`{' *(w)*' * one.by_part}", one.show(one.limit) if one.limit else "none", one.why, remedies
+
+
+def _remedy(one: Limit) -> str:
+    scaled = one.remedy(2.0, 1.0) != one.remedy(4.0, 1.0)
+    return "raise --dilation; the verdict says how much" if scaled else one.remedy(2.0, 1.0)
+
+
+def _check(check: Callable[..., object]) -> Iterator[tuple[str, ...]]:
+    """A row for each remedy, with all that is said with it."""
+    compared = (inspect.getdoc(check) or "").partition("\n\n")[0].replace("\n", " ")
+    said = list(dict.fromkeys(_said(invariants, check.__name__)))
+    for remedy in dict.fromkeys(remedy for _, remedy in said):
+        yield "<br>".join(what for what, its in said if its == remedy), compared, remedy
+
+
+def _said(module: ModuleType, function: str) -> Iterator[tuple[str, str]]:
+    """What a function of a module can say, and the remedy, and what those that it calls there can."""
+    code = ast.parse(inspect.getsource(getattr(module, function)))
+    local = {ast.unparse(one.targets[0]): one.value for one in ast.walk(code) if isinstance(one, ast.Assign)}
+    for call in (one for one in ast.walk(code) if isinstance(one, ast.Call)):
+        given, called = {one.arg: one.value for one in call.keywords}, ast.unparse(call.func)
+        if called == "Reason":
+            what, remedy = (_text(module, given[key], local) for key in ("what", "remedy"))
+            if remedy != UNKNOWN:  # else it repeats another
+                yield f"`{what}`", remedy
+        elif called == "_differences":
+            whats = [_text(module, what, local) for what in call.args[:2]]
+            yield from ((f"`{what}`", invariants.QUIET) for what in whats if what)
+        elif called.startswith("_") and hasattr(module, called):
+            yield from _said(module, called)
+
+
+def _text(module: ModuleType, said: ast.expr, local: dict[str, ast.expr]) -> str:
+    """A text of the source; what is only known in a run is `...`."""
+    match said:
+        case ast.Constant(value=str(value)):
+            return value
+        case ast.Name(id=name) if name in local:
+            return _text(module, local[name], local)
+        case ast.Name(id=name) if hasattr(module, name):
+            return str(getattr(module, name))
+        case ast.JoinedStr(values=parts):
+            return "".join(_text(module, part, local) for part in parts)
+    return UNKNOWN
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), encoding="utf-8")
