@@ -201,7 +201,7 @@ def _slow_receivers(switch: Switch) -> Sequence[Trial]:
     """Receivers take a tenth of the line: they pause the switch for the rest of the time, and it pauses the senders."""
     switch.need(lossless=1)
     queue, slow, receivers = switch.lossless[0], 0.1 * switch.rate, ("h3", "h4")
-    made = experiment(switch, [flow(1, 3, queue), flow(2, 4, queue)], ecn=False, lossless=True)
+    made = experiment(switch, [flow(1, 3, queue), flow(2, 4, queue)], ecn=True, lossless=True)
     buffer = {"rate": show_rate(slow), "xoff": sized(200, switch.rate), "hosts": [*receivers]}
     made["rack"]["nic"]["receive"] = buffer
     fast, faster = (f"rack.nic.receive.rate={show_rate(times * slow)}" for times in (10, 2))
