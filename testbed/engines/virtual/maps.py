@@ -110,11 +110,11 @@ class VirtualRing:
 
     fd = -1
 
-    def __init__(self) -> None:
-        self.size = RING_SIZE
+    def __init__(self, size: int = RING_SIZE) -> None:
+        self.size = size
         self._positions = np.zeros(2, np.uint64)
-        self._data = np.empty(RING_SIZE + RECORD_BYTES, np.uint8)  # zeros would write into all of it
-        self.c = CRecords(*self.addresses(), RING_SIZE, 0)
+        self._data = np.empty(size + RECORD_BYTES, np.uint8)  # zeros would write into all of it
+        self.c = CRecords(*self.addresses(), size, 0)
 
     def addresses(self) -> tuple[int, int, int]:
         """Of the consumer's position, the producer's position, and the data."""

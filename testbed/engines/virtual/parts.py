@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,7 +24,17 @@ from testbed.engines.virtual.world import EVENTS_PER_LINE, World
 from testbed.results.ordered import OrderedTrace
 
 KNOWN_BYTES = KNOWN_PORT.itemsize * KNOWN_PORTS
+RING_SIZE = 1 << 21  # bytes: several records of one instant for each host
 COUNTED = ("refused", "high_water", "swapped", "int_faults", "above_line", "filled_length", "unreported_length")
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a part has: memory for all of the rack in each part would be more than the rack's."""
+
+    lines: int
+    flows: int
+    hosts: int
 
 
 class Parts:
@@ -45,10 +56,11 @@ class Parts:
         self.agents = [datapath.pointer]
         self.rings = [world.ring]
         self._code.set_part(self.pointer, 0, world.address, datapath.pointer, None)
+        columns = (cut.line, self._of, cut.host[world.layout.senders - 1])
         for number in range(1, cut.count):
-            self._add(number, len(deciders))
-        hosts = world.layout.senders
-        columns = (cut.line, self._of, cut.host[hosts - 1])
+            lines = int(((cut.line == number) | (cut.line[np.arange(len(cut.line)) ^ 1] == number)).sum())
+            flows, hosts = (int((column == number).sum()) for column in columns[1:])
+            self._add(number, len(deciders), Room(lines, flows, hosts))
         self._code.divide(self.pointer, *map(self._memory.keep, columns))
         self.lost: Exception | None = None
         self._records = list[CTrace]()
@@ -57,29 +69,28 @@ class Parts:
         datapath.split, world.empty = self.split, self.drain
         agent.decisions = DividedDecisions(agent.decisions, self, datapath)
 
-    def _add(self, number: int, deciders: int) -> None:
+    def _add(self, number: int, deciders: int, room: Room) -> None:
         own = self._memory.keep(np.zeros((deciders, ctypes.sizeof(Decider)), np.uint8))
-        ring = VirtualRing()
-        world = self._part_of_world(ring)
-        agent = self._part_of_agent(ring, own, deciders)
+        ring = VirtualRing(RING_SIZE)
+        world = self._part_of_world(ring, room)
+        agent = self._part_of_agent(ring, own, deciders, room)
         self._keep += [world, agent, ring]
         self.rings.append(ring)
         self.agents.append(ctypes.addressof(agent))
         self._code.set_part(self.pointer, number, ctypes.addressof(world), ctypes.addressof(agent), own)
 
-    def _part_of_world(self, ring: VirtualRing) -> CWorld:
+    def _part_of_world(self, ring: VirtualRing, room: Room) -> CWorld:
         world, keep = self._world, self._memory.keep
         c = CWorld.from_buffer_copy(world.c)
-        lines = int(c.line_count)
-        c.events, c.event_count = keep(world.memory.zeros(TOP + EVENTS_PER_LINE * lines, OCCASION)), 0
-        c.resumed, c.feedback = keep(np.zeros(lines, np.int64)), ctypes.addressof(ring.c)
+        c.events, c.event_count = keep(world.memory.zeros(TOP + EVENTS_PER_LINE * room.lines, OCCASION)), 0
+        c.resumed, c.feedback = keep(np.zeros(room.lines, np.int64)), ctypes.addressof(ring.c)
         c.resumed_count = c.released = c.unroutable = c.events_done = 0
         return c
 
-    def _part_of_agent(self, ring: VirtualRing, deciders: int, count: int) -> CDatapath:
+    def _part_of_agent(self, ring: VirtualRing, deciders: int, count: int, room: Room) -> CDatapath:
         """The same flows, of which it serves some; what changes with whatever it does is its own."""
         memory, c = self._memory, CDatapath.from_buffer_copy(self._datapath.c)
-        n, hosts = int(c.flows), int(c.hosts)
+        n, hosts = room.flows, room.hosts
         gates = hosts * PRIORITIES if c.gate else 0
         for name, ids in (("agenda", n + hosts + gates), ("alarms", n), ("starts", n)):
             whole = getattr(c, name)
