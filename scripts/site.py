@@ -14,8 +14,17 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FIRST = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "docs/**/*.md")
-AS_THEY_ARE = {".png", ".svg", ".css", ".html"}
+FIRST = (
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "CODE_OF_CONDUCT.md",
+    "SECURITY.md",
+    "docs/**/*.md",
+    "docs/site.*",
+)
+AS_THEY_ARE = {".png", ".svg", ".css", ".js", ".html"}
+UNSEARCHED = "---\nsearch: { exclude: true }\n---\n"  # who asks a question does not look for source text
 LINK = re.compile(r"(\]\()([^)#:\s]+)((?:#[^)\s]*)?\))")
 
 
@@ -43,7 +52,7 @@ def _write(file: Path, pages: Path) -> list[Path]:
         return []
     text = file.read_text(encoding="utf-8")
     if file.suffix != ".md":
-        shown = f"# {file.relative_to(ROOT)}\n\n````` {file.suffix[1:]}\n{text}\n`````\n"
+        shown = f"{UNSEARCHED}# {file.relative_to(ROOT)}\n\n````` {file.suffix[1:]}\n{text}\n`````\n"
         target.with_name(f"{file.name}.md").write_text(shown, encoding="utf-8")
         return []
     linked: list[Path] = []

@@ -92,6 +92,7 @@ def test_page_in_a_browser(compare: Command, three: Path, tmp_path: Path) -> Non
                         "['better', 'worse'].map((one) => getComputedStyle(document.querySelector('td.' + one)).color)"
                     )
                     assert colours[0] != colours[1]
+                    assert seen.barriers() == []
                 assert seen.errors == []
                 assert not seen.runs_what_is_written_into_it()
 

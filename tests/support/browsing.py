@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
 
 from tests.support.waiting import PATIENCE
@@ -80,6 +81,12 @@ class Visit:
     def overflow(self) -> int:
         """Pixels that the page is wider than the screen."""
         return int(self.page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+    def barriers(self) -> list[str]:
+        """What keeps somebody from reading or using it, as axe-core finds: contrast, names, keyboard."""
+        found = Axe().run(self.page).response["violations"]
+        serious = [one for one in found if one["impact"] in {"serious", "critical"}]
+        return [f"{one['id']}: {node['html'][:120]}" for one in serious for node in one["nodes"]]
 
 
 @contextmanager

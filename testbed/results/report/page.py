@@ -36,7 +36,9 @@ def document(title: str, body: str, plots: Sequence[Plot], data: Mapping[str, ob
 <style>{style}</style>
 </head>
 <body>
+<main>
 {body}
+</main>
 {elements}
 {"".join(f"<script>{script}</script>" for script in scripts)}
 </body>

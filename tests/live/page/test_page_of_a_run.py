@@ -65,6 +65,7 @@ def test_page_and_terminals_beside_a_run(tmp_path: Path, browser: Browser) -> No
         assert f"{summary['su']:.2f} %" in desk.text("#figures")
         assert str(out) in desk.text("#result-note")
         assert phone.overflow() <= 0
+        assert desk.barriers() == phone.barriers() == []
         assert desk.errors == phone.errors == []
     said = process.stderr.read()
     assert "Traceback" not in said, said

@@ -146,12 +146,14 @@ def test_a_reader_finds_out_why_the_rate_changed(browser: Browser, page: str) ->
         look.locator("#plot0 .names button", has_text="h1-h99").click()
         assert look.locator("#plot0 .names button[aria-pressed=false]").count() == 1
         assert look.evaluate("charts[0].panels[0].series.length") == 2  # x and the other one
+        assert seen.barriers() == []
         assert seen.errors == []
     for size, dark in ((PHONE, True), (None, True)):
         with visit(browser, page, size, dark) as seen:
             assert seen.overflow() == 0
             colour = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
             assert colour == "rgb(20, 23, 29)"
+            assert seen.barriers() == []
             assert seen.errors == []
 
 
