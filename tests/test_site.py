@@ -20,7 +20,7 @@ QUESTIONS = {  # what newcomers ask, and pages that answer it
     "write a controller": {"docs/howto/controllers.html", "docs/start/researcher.html"},
     "what does degraded mean": {"docs/explanation/fidelity.html"},
     "config_db.json": {"docs/howto/switch.html", "docs/start/operator.html"},
-    "run without root": {"index.html", "docs/reference/cli.html", "docs/explanation/engines.html"},
+    "run without root": {"docs/howto/install.html", "docs/explanation/engines.html", "index.html"},
     "dilation": {"docs/explanation/fidelity.html", "docs/reference/experiment.html", "docs/explanation/engines.html"},
     "ns-3 topology file": {"docs/howto/files.html"},
     "iperf3": {"docs/howto/apps.html"},
@@ -29,7 +29,7 @@ QUESTIONS = {  # what newcomers ask, and pages that answer it
     "BlueField": {"docs/howto/lab.html", "docs/howto/export.html", "docs/howto/runbook.html", "docs/start/nic.html"},
 }
 RESULT = ".md-search-result__item > a"
-PATHS = "links => links.slice(0, 3).map(link => link.pathname.slice(1))"
+PATHS = "links => [...new Set(links.map(link => link.pathname.slice(1)))].slice(0, 3)"
 
 
 def site(root: Path, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -22,6 +22,7 @@ class Chart {
     this.plot.className = "plot";
     this.plot.tabIndex = 0;
     this.plot.setAttribute("role", "img");
+    this.plot.setAttribute("aria-label", this.figure.querySelector("h2").textContent);
     [this.base, this.over] = [0, 1].map(() => this.plot.appendChild(document.createElement("canvas")));
     this.pen = this.base.getContext("2d");
     this.overPen = this.over.getContext("2d");

@@ -28,7 +28,7 @@ METRIC = re.compile(r"\btestbed_\w+")
 SELECTOR = re.compile(r"\b(testbed_\w+)\{([^}]*)\}")
 GROUPING = re.compile(r"\b(by|on) \(([^)]*)\)")
 ANY = dict.fromkeys(("instance", "port", "flow", "src"), "x")
-COUNTED = r"(packets|frames|cnps|timeouts)_total$|^testbed_nic_"
+COUNTED = r"(packets|frames|cnps|naks|timeouts)_total$|^testbed_nic_"
 UNITS = {
     "none": "",
     "percentunit": "",
