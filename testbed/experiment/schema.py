@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import UnionType
@@ -83,24 +84,23 @@ def schema_text() -> str:
 
 def docs_text() -> str:
     """docs/reference/experiment.md as it is checked in."""
-    parts = [INTRODUCTION, *_section("", "Top level", Experiment, set())]
+    parts = [INTRODUCTION, *_section("", "Top level", Experiment, {})]
     return "\n".join(parts)
 
 
-def _section(
-    prefix: str, title: str, model: type[BaseModel], described: set[tuple[str, type[BaseModel]]]
-) -> Iterator[str]:
-    """One table per key and model, depth first."""
+def _section(prefix: str, title: str, model: type[BaseModel], described: dict[object, str]) -> Iterator[str]:
+    """One table per key and model, depth first; keys that stand in an earlier one are named."""
     if (title, model) in described:
         return  # several kinds of racks have the same links
-    described.add((title, model))
+    described[title, model] = title
     yield f"## {title}\n"
     yield f"{inspect.cleandoc(model.__doc__ or '')}\n"
+    rows = {name: _row(prefix, model, name, info) for name, info in model.model_fields.items()}
     yield "| key | default | meaning |\n|---|---|---|"
+    yield from (row for row in rows.values() if row not in described)
     inner: list[tuple[str, str, type[BaseModel]]] = []
     for name, info in model.model_fields.items():
         key = f"{prefix}{name}"
-        yield f"| `{key}` | {_default(model, name, info)} | {info.description or ''} |"
         models = list(_models(info.annotation))
         for one in models:
             if one is PluginChoice and name == "tuner":
@@ -112,8 +112,16 @@ def _section(
     if issubclass(model, PluginChoice):
         yield "| *any other* | | An option of the plugin itself: [plugins.md](plugins.md), or `testbed list PLUGIN`. |"
     yield ""
+    for earlier in dict.fromkeys(described[row] for row in rows.values() if row in described):
+        names = ", ".join(f"`{prefix}{name}`" for name, row in rows.items() if described.get(row) == earlier)
+        yield f"As in [{earlier}](#{re.sub(r'[`.]', '', earlier).replace(' ', '-')}): {names}.\n"
+    described.update((row, title) for row in rows.values() if row not in described)
     for below, label, one in inner:
         yield from _section(below, label, one, described)
+
+
+def _row(prefix: str, model: type[BaseModel], name: str, info: FieldInfo) -> str:
+    return f"| `{prefix}{name}` | {_default(model, name, info)} | {info.description or ''} |"
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
