@@ -1,6 +1,6 @@
 """The full grid of thresholds of a shipped case, kept as data: what `testbed advise` is held against.
 
-    python scripts/advise_grid.py websearch        # writes tests/advise/grids/websearch.csv
+    python scripts/advise_grid.py websearch        # writes tests/advise/grids/websearch.csv, or goes on with it
 
 A line per cell: Kmin, Kmax, Pmax, and of each draw its objective and its goodput. The first draws are those that a
 search has, the others those of a check. The first line is the present configuration.
@@ -24,6 +24,7 @@ GRIDS = Path(__file__).resolve().parents[1] / "tests" / "advise" / "grids"
 CASES = {  # objective, and length of a run
     "websearch": ("slowdown_short_p99", "time.duration=12 ms"),
     "incast-16": ("ql_p99", "time={duration: 5 ms, warmup: 2 ms}"),
+    "websearch-leaf-spine": ("slowdown_short_p99", "time.duration=6 ms"),
 }
 STEPS = {"kmin": 8, "kmax": 6}
 PMAX = (0.02, 0.1, 0.4, 1.0)
@@ -38,11 +39,14 @@ def main(case: str) -> None:
     draws = [*task.search_draws, *task.check_draws[:CHECKS]]
     GRIDS.mkdir(parents=True, exist_ok=True)
     evidence.of([Ask(task.names[0], draws[0])])  # alone: in this process, which loads what forks need
-    with (GRIDS / f"{case}.csv").open("w", newline="") as file:
+    target = GRIDS / f"{case}.csv"
+    had = target.read_text(encoding="utf-8").count("\n") if target.exists() else 0
+    with target.open("a", newline="", encoding="utf-8") as file:
         sink = csv.writer(file, lineterminator="\n")
-        named = [f"{what}{number}" for number in range(len(draws)) for what in (objective, "goodput")]
-        sink.writerow(["kmin", "kmax", "pmax", *named])
-        for cell in [(), *cells(task.knobs)]:
+        if not had:
+            named = [f"{what}{number}" for number in range(len(draws)) for what in (objective, "goodput")]
+            sink.writerow(["kmin", "kmax", "pmax", *named])
+        for cell in [(), *cells(task.knobs)][max(had - 1, 0) :]:
             found = evidence.of([Ask(task.names[0], draw, cell) for draw in draws])
             sink.writerow([*(one.split("=")[1] for one in cell or ("=", "=", "=")), *values(found, objective)])
             file.flush()

@@ -10,9 +10,9 @@ from testbed.advise.budget import MARGIN, SEARCHED, Budget
 from testbed.advise.check import Checked, check, runs_of_check, runs_of_learned
 from testbed.advise.choose import choose, final_draws, reduced, runs_of_choice
 from testbed.advise.contenders import contenders
-from testbed.advise.evidence import Ask, Carry, Evidence, Settings, must
-from testbed.advise.kept import Kept
+from testbed.advise.evidence import Ask, Carry, Evidence, must
 from testbed.advise.knob import Knob
+from testbed.advise.proposer import Expected
 from testbed.advise.question import Aim, Task
 from testbed.advise.search import BATCH, History, search
 from testbed.advise.space import Space
@@ -61,19 +61,23 @@ def advise(
     must(evidence.of(first[:1]), task.names[0])  # alone: it compiles what is compiled once
     now = {name: must(evidence.of([Ask(name, draw) for draw in draws]), name) for name in task.names}
     aim = Aim.of(task.question.objective, now)
+    for one in task.constraints:
+        if not any(one.held(name, now[name], now[name]) for name in task.names):
+            raise BadInput(f"--constraint '{one.text}': no traffic has such a figure; choose another, or run longer")
     beside = Beside(evidence, task.names, aim, task.constraints)
     space = Space.of(task.knobs, task.workloads[0].present)
     others = contenders(space, task.workloads[0].present) if compared else []
     choosing = runs_of_choice(len(space.knobs), len(draws), len(task.names))
     later, slow = choosing + runs_of_check(task, len(others)), runs_of_learned(task, others)
-    starts = [one.candidate for one in others]
+    starts = [one for one in ((), *(one.candidate for one in others if not one.learned)) if space.has(one)]
     if others and budget.without(later, slow).too_short(evidence.run):
         say(f"a run takes {evidence.run:.1f} s: no time to measure vendors' defaults, rules and tuners on their own")
         others, later, slow = [], choosing + runs_of_check(task, 0), 0
     for_search = budget.without(later, slow)
-    _possible(for_search, evidence, BATCH * len(first))
+    batch = BATCH if budget.runs is not None else max(BATCH, jobs)
+    _possible(for_search, evidence, batch * len(first))
     say(f"searching on {len(draws)} draws of {', '.join(task.names)}: {', '.join(one.name for one in space.knobs)}")
-    history = search(space, beside, draws, for_search, [(), *starts], seed=task.question.seed)
+    history = search(Expected(space, task.question.seed), beside, draws, for_search, starts, batch=batch)
     say(f"{len(history.tried)} candidates, {evidence.runs} runs; choosing among the best")
     choice = choose(history, space, beside, draws, task.question.worth)
     effects = _effects(choice, space, beside, final_draws(draws)) if choice else []
@@ -81,16 +85,10 @@ def advise(
     checked = check(task, beside, choice.candidate if choice else None, others)
     if task.keep and choice:
         say(f"running the cases of {task.keep.plan}")
-        checked = replace(checked, lost=_lost(task.keep, space, choice.candidate, task, jobs))
+        checked = replace(checked, lost=task.keep.lost(space.now, space.texts(choice.candidate), jobs))
     verdict = decide(history, checked, task.question.worth)
     seconds = time.monotonic() - began
     return Advice(task, space, beside, history, choice, effects, checked, verdict, seconds)
-
-
-def _lost(keep: Kept, space: Space, candidate: Settings, task: Task, jobs: int) -> list[str]:
-    layout = task.workloads[0].present.layout
-    then = {**space.now, **dict(one.split("=", 1) for one in candidate)}
-    return keep.lost(space.now, then, layout.shape.ports[layout.bottleneck].link.rate, jobs)
 
 
 def _possible(budget: Budget, evidence: Evidence, least: int) -> None:

@@ -1,7 +1,8 @@
 """What must hold: ``slowdown_elephants_mean <= 1.03*baseline``, in all workloads or in the one that is named before it.
 
 It is written as a gate of `testbed compare` (`testbed.results.compare.gate`). It must hold in more than half of the
-draws; ``baseline`` is the present configuration in the same draw, and what is not known does not hold.
+draws; ``baseline`` is the present configuration in the same draw, and what is not known does not hold. One without
+``baseline`` is a limit: it must also hold in every draw in which it holds now.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 from testbed.advise.objective import NUMBERS, Figures
 from testbed.errors import BadInput, nearest
-from testbed.results.compare.gate import FailCondition, Scope, parse
+from testbed.results.compare.gate import FailCondition, Held, Scope, parse
 
 USUAL = "goodput >= 0.97*baseline"  # else a short queue could be bought with idle links
 Runs = Mapping[str, Sequence[Figures]]  # of each workload, a run per draw
@@ -38,14 +39,19 @@ class Constraint:
         return cls(text, workload, parse(said if colon else text, "--constraint", NUMBERS))
 
     def holds(self, workload: str, now: Sequence[Figures], was: Sequence[Figures]) -> bool:
-        """In more than half of the draws of a workload; a figure that it does not have there now says nothing."""
+        """As above, in the draws of a workload."""
+        held, before = ([one.truth is True for one in self.held(workload, runs, was)] for runs in (now, was))
+        lost = not self.condition.uses_baseline and any(b > a for a, b in zip(held, before, strict=True))
+        return not held or (2 * sum(held) > len(held) and not lost)
+
+    def held(self, workload: str, now: Sequence[Figures], was: Sequence[Figures]) -> list[Held]:
+        """In each draw; nothing if it says nothing about this workload, which may have no such figure in any draw."""
         if self.workload not in {"", workload}:
-            return True
-        named = [run.get(name, math.nan) for run in was for name in self.condition.metrics]
-        if not self.workload and any(map(math.isnan, named)):
-            return True
-        held = [self.condition.holds(Scope(_of(one), _of(base))) is True for one, base in zip(now, was, strict=True)]
-        return 2 * sum(held) > len(held)
+            return []
+        absent = [all(math.isnan(run.get(name, math.nan)) for run in was) for name in self.condition.metrics]
+        if not self.workload and any(absent):
+            return []
+        return [self.condition.held(Scope(_of(one), _of(base))) for one, base in zip(now, was, strict=True)]
 
 
 def broken(constraints: Sequence[Constraint], now: Runs, was: Runs) -> list[str]:
@@ -56,6 +62,13 @@ def broken(constraints: Sequence[Constraint], now: Runs, was: Runs) -> list[str]
         for workload in now
         if not one.holds(workload, now[workload], was[workload])
     ]
+
+
+def margins(constraints: Sequence[Constraint], now: Runs, was: Runs) -> list[float]:
+    """Of each draw the least of all constraints and workloads; -1 where it is not known, inf without any."""
+    each = [one.held(workload, now[workload], was[workload]) for one in constraints for workload in now]
+    every = [[one.margin if math.isfinite(one.margin) else -1.0 for one in held] for held in each if held]
+    return [min(draw) for draw in zip(*every, strict=True)] or [math.inf]
 
 
 def _of(run: Figures) -> Callable[[str], float]:

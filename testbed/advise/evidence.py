@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from testbed.advise.objective import NUMBERS
+from testbed.advise.unfinished import means
 from testbed.advise.workload import Workload
 from testbed.engines.virtual.engine import VirtualEngine
 from testbed.errors import BadInput, TestbedError
@@ -37,10 +38,11 @@ class Ask:
 
 @dataclass(frozen=True)
 class Found:
-    """Its figures, SI; without any, ``why`` says so."""
+    """Its figures, SI; without any, ``why`` says so. ``doubts``: for what its verdict is `degraded`."""
 
     figures: Mapping[str, float] = field(default_factory=dict)
     why: str = ""
+    doubts: frozenset[str] = frozenset()
 
 
 Carry = Callable[[Sequence[Ask]], Sequence[Found]]  # what runs them, in order
@@ -93,7 +95,8 @@ def _run(workload: Workload, ask: Ask) -> Found:
         return Found(why=str(error))
     if record.interrupted or record.broken:
         return Found(why=record.interrupted or "; ".join(map(str, record.broken)))
-    return Found({name: float(getattr(summary, name)) for name in NUMBERS})
+    doubts = frozenset(one.what for one in judge(record).reasons)
+    return Found({name: float(getattr(summary, name)) for name in NUMBERS} | means(record, summary), doubts=doubts)
 
 
 def run(resolved: Resolved) -> tuple[RunRecord, Summary]:

@@ -1,32 +1,41 @@
-"""Cases of an operator's test plan that must stay passed: what passes now and fails with other thresholds."""
+"""Cases of an operator's test plan that must stay passed: what passes now and fails with other settings of the switch.
+
+The switch is the one of `--switch`, or else the plan's own with the thresholds that the traffic has now.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
+from typing import Any
 
-from testbed.advise.evidence import Settings
+import yaml
+
 from testbed.errors import BadInput, TestbedError, nearest
 from testbed.runs.forked import each
 from testbed.runs.plans.case import Case, Trial
 from testbed.runs.plans.follow import judged, shown
 from testbed.runs.plans.shipped import PLANS
-from testbed.runs.plans.switch import LOSSLESS, Switch
+from testbed.runs.plans.switch import NotApplicable, Switch, of_config
 
-RED = ("kmin", "kmax", "pmax")
+OF_SWITCH, OF_TUNER = "rack.switch.", "tuner."  # what a plan's case has of a candidate
 
 
 @dataclass(frozen=True)
 class Kept:
-    """Cases of a plan."""
+    """Cases of a plan that a switch can have; ``left_out``: why others are not among them."""
 
     plan: str
     cases: tuple[Case, ...]
+    switch: Switch
+    left_out: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, text: str) -> Kept:
-        """Of ``sonic-rocev2`` or ``sonic-rocev2:2a,3a``. Raises BadInput."""
+    def read(cls, text: str, config: Path | None, rate: float) -> Kept:
+        """Of ``sonic-rocev2`` or ``sonic-rocev2:2a,3a``, for ports of ``rate`` bit/s. Raises BadInput."""
         name, _, listed = (part.strip() for part in text.partition(":"))
         if name not in PLANS:
             raise BadInput(f"--keep {text}: no test plan is named '{name}'; {nearest(name, [*PLANS])}")
@@ -35,40 +44,57 @@ class Kept:
         unknown = next((one for one in wanted if one not in known), None)
         if unknown is not None:
             raise BadInput(f"--keep {text}: '{unknown}' is no case that runs; {nearest(unknown, [*known])}")
-        return cls(name, tuple(known[one] for one in wanted))
+        switch = of_config(config)[0].at(rate) if config else Switch.own(rate)
+        why = {one: _why_not(known[one], switch) for one in wanted}
+        left_out = tuple(f"case {one} of {name} is left out: {said}" for one, said in why.items() if said)
+        if len(left_out) == len(wanted) or (listed and left_out):
+            raise BadInput(f"--keep {text}: {left_out[0]}")
+        return cls(name, tuple(known[one] for one in wanted if not why[one]), switch, left_out)
 
-    def lost(self, now: Mapping[str, str], then: Mapping[str, str], rate: float, jobs: int) -> list[str]:
-        """What passes now and fails then; ``now`` and ``then`` are thresholds, by the keys of an experiment."""
-        trials = [(case, trial) for case in self.cases for trial in case.trials(Switch.own(rate))]
-        settings = [_settings(now), _settings(then)]
-        works: list[Callable[[], bool]] = [partial(_passes, trial, one) for _, trial in trials for one in settings]
-        answers = list(each(works, min(jobs, len(works))))
-        return [
-            f"case {case.key} of {self.plan}, {case.title}{f', {trial.name}' if trial.name else ''}"
-            for (case, trial), (before, after) in zip(trials, _pairs(answers), strict=True)
-            if before and not after
+    def lost(self, now: Mapping[str, str], then: Mapping[str, str], jobs: int) -> list[str]:
+        """What passes now and fails then: texts by the keys of an experiment, of which a case has those of a switch."""
+        trials = [(case, trial, number) for number, texts in enumerate((now, then))
+                  for case in self.cases for trial in case.trials(changed(self.switch, texts))]  # fmt: skip
+        works: list[Callable[[], bool]] = [partial(_passes, trial) for _, trial, _ in trials]
+        passed = [
+            (f"case {case.key} of {self.plan}, {case.title}{f', {trial.name}' if trial.name else ''}", number)
+            for (case, trial, number), answer in zip(trials, each(works, min(jobs, len(works))), strict=True)
+            if answer
         ]
+        return [told for told, number in passed if number == 0 and (told, 1) not in passed]
 
 
-def _pairs(answers: Sequence[bool]) -> Iterator[tuple[bool, bool]]:
-    return zip(answers[::2], answers[1::2], strict=True)
+def changed(switch: Switch, texts: Mapping[str, str]) -> Switch:
+    """With other settings; thresholds of a tuner are those of every queue that marks."""
+    tables: dict[str, Any] = json.loads(json.dumps(switch.tables))  # keys as text, as a file has them
+    for key, text in texts.items():
+        for path in _paths(key, switch):
+            place = tables
+            for part in path[:-1]:
+                place = place.setdefault(part, {})
+            place[path[-1]] = yaml.safe_load(text)
+    return replace(switch, tables=tables)
 
 
-def _settings(texts: Mapping[str, str]) -> Settings:
-    """The thresholds of the lossless queues, which plans have where SONiC has them."""
-    found = []
-    for queue in LOSSLESS:
-        place = f"rack.switch.queues.{queue}.red"
-        said = {name: texts.get(f"{place}.{name}", "") for name in RED}
-        if all(said.values()):
-            found.append(f"{place}={{{', '.join(f'{name}: {text}' for name, text in said.items())}}}")
-    return tuple(found)
+def _paths(key: str, switch: Switch) -> Iterator[list[str]]:
+    if key.startswith(OF_SWITCH):
+        yield key.removeprefix(OF_SWITCH).split(".")
+    elif key.startswith(OF_TUNER):
+        yield from (["queues", str(queue), "red", key.removeprefix(OF_TUNER)] for queue in switch.marked)
 
 
-def _passes(trial: Trial, settings: Settings) -> bool:
+def _why_not(case: Case, switch: Switch) -> str:
+    try:
+        missing = [one.missing for one in case.trials(switch)]
+    except NotApplicable as error:
+        return str(error)
+    return missing[0] if missing and all(missing) else ""
+
+
+def _passes(trial: Trial) -> bool:
     """What cannot run does not."""
     try:
-        seen = shown(trial, ["engine=virtual", *settings])
+        seen = shown(trial, ["engine=virtual"])
     except TestbedError:
         return False
     return not seen.record.broken and all(one.passed for one in judged(trial, seen))

@@ -88,6 +88,25 @@ class Knob(BaseModel):
         value = self.number(text)
         return value if self.low <= value <= self.high else None
 
+    def at(self, share: float) -> str:
+        """The text at a share of the range."""
+        if self.choices:
+            return self.text(share * (len(self.choices) - 1))
+        if self.log:
+            return self.text(self.low * (self.high / self.low) ** share)
+        return self.text(self.low + (self.high - self.low) * share)
+
+    def share(self, text: str) -> float:
+        """The reverse; what is outside of the range is at its end, and what is no such quantity in the middle."""
+        if self.choices:
+            return self.choices.index(text) / (len(self.choices) - 1) if text in self.choices else 0.5
+        value = min(max(self.number(text), self.low), self.high)
+        if math.isnan(value):
+            return 0.5
+        if self.log:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
     def number(self, text: str) -> float:
         """What a text comes to, in SI units; nan if it is no such quantity."""
         try:

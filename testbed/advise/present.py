@@ -23,9 +23,8 @@ def knobs(workloads: Sequence[Workload]) -> list[Knob]:
     found: dict[str, Knob] = {}
     for one in workloads:
         for place, most in _marking(one):
-            rate = one.present.layout.shape.ports[one.present.layout.bottleneck].link.rate
             for name, (least, longest) in {"kmin": KMIN, "kmax": KMAX}.items():
-                key, low, high = f"{place}.{name}", least * rate / 8, min(longest * rate / 8, most)
+                key, low, high = f"{place}.{name}", least * one.rate / 8, min(longest * one.rate / 8, most)
                 found.setdefault(key, Knob(key=key, kind="size", low=float(f"{low:.2g}"), high=float(f"{high:.2g}")))
             found.setdefault(f"{place}.pmax", Knob(key=f"{place}.pmax", kind="ratio", low=LEAST_PMAX, high=1.0))
     if not found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,14 +67,14 @@ class Task:
 
     @cached_property
     def notes(self) -> list[str]:
-        """What a reader must know about the draws."""
+        """What a reader must know about the draws, and about cases that are left out."""
         ends = [self.search_draws[0], self.check_draws[-1]]
-        return [
+        return [*(self.keep.left_out if self.keep else ()), *(
             f"all draws of {one.name} have the same flows, and only chance in starts and marking differs: what is said "
             "holds for these flows"
             for one in self.workloads
             if one.same_flows(ends)
-        ]
+        )]  # fmt: skip
 
     @classmethod
     def of(cls, question: Question, folder: Path) -> Task:
@@ -87,7 +88,7 @@ class Task:
             knobs = tied(switch, knobs, {place for one in found for place in one.places})
         texts = question.constraints or (constraint.USUAL,)
         names = [one.name for one in found]
-        keep = Kept.read(question.keep) if question.keep else None
+        keep = Kept.read(question.keep, switch, found[0].rate) if question.keep else None
         return cls(question, found, knobs, [Constraint.read(one, names) for one in texts], keep)
 
 
@@ -108,6 +109,13 @@ class Aim:
                 f"--objective {text}: no workload has these figures (a job has iteration_mean, finite flows have "
                 "slowdown_p99 and fct_p99, any has ql_p99 and goodput); choose another, or run longer"
             )
+        for name, runs in now.items():
+            for figure in set(wanted.weights) - set(figures[name]):
+                if any(math.isfinite(run.get(figure, math.nan)) for run in runs):
+                    raise BadInput(
+                        f"--objective {text}: {figure} of {name} is not known in every draw: too little finishes; "
+                        "choose another, or run longer (--set time.duration=...)"
+                    )
         return cls(wanted, figures)
 
     def gains(self, now: dict[str, list[Figures]], was: dict[str, list[Figures]]) -> list[float]:

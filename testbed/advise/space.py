@@ -32,16 +32,23 @@ class Space:
         beside = {key: self.now[key] for one in (*texts, *also) for key in _beside(one)}
         return ordered(f"{key}={text}" for key, text in {**beside, **texts, **also}.items())
 
-    def at(self, positions: Mapping[str, float]) -> Settings:
-        """With a position for every knob."""
-        return self.candidate({one.key: one.text(positions[one.key]) for one in self.knobs})
+    def at(self, place: Sequence[float]) -> Settings:
+        """The candidate nearest to a place in the unit cube, a side for each knob."""
+        return self.candidate({one.key: one.at(float(share)) for one, share in zip(self.knobs, place, strict=True)})
 
-    def positions(self, candidate: Settings) -> dict[str, float] | None:
-        """Of every knob, as near as the ranges allow; None if a knob's text is in no range."""
-        texts = {**self.now, **dict(one.split("=", 1) for one in candidate)}
-        found = {one.key: one.position(texts[one.key]) for one in self.knobs}
-        known = {key: value for key, value in found.items() if value is not None}
-        return known if len(known) == len(found) else None
+    def texts(self, candidate: Settings) -> dict[str, str]:
+        """Of every key."""
+        return {**self.now, **dict(one.split("=", 1) for one in candidate)}
+
+    def place(self, candidate: Settings) -> list[float]:
+        """The reverse."""
+        texts = self.texts(candidate)
+        return [one.share(texts[one.key]) for one in self.knobs]
+
+    def has(self, candidate: Settings) -> bool:
+        """Whether every knob is in its range."""
+        texts = self.texts(candidate)
+        return all(one.position(texts[one.key]) is not None for one in self.knobs)
 
     def changed(self, candidate: Settings) -> list[Knob]:
         """The knobs whose text is another one than now."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from testbed.advise.constraint import Constraint, broken
-from testbed.advise.evidence import Ask, Evidence, Settings, must
+from testbed.advise.constraint import Constraint, broken, margins
+from testbed.advise.evidence import Ask, Evidence, Found, Settings, must
 from testbed.advise.objective import Figures
 from testbed.advise.question import Aim
 
@@ -28,6 +28,7 @@ class Standing:
     gains: Sequence[float]
     broken: Sequence[str] = ()
     strained: float = 0.0
+    margin: float = math.inf
     why: str = ""
 
     @property
@@ -68,14 +69,26 @@ class Beside:
     def _one(self, candidate: Settings, was: Runs, draws: Sequence[int], condition: Settings) -> Standing:
         found = {name: self.evidence.of([Ask(name, draw, candidate, condition) for draw in draws])
                  for name in self.names}  # fmt: skip
-        why = next((one.why for runs in found.values() for one in runs if one.why), "")
+        why = next((one.why for runs in found.values() for one in runs if one.why), "") or self._doubt(
+            found, draws, condition
+        )
         if why:
-            return Standing(candidate, [], why=why)
+            return Standing(candidate, [], margin=-1.0, why=why)
         now: Runs = {name: [one.figures for one in runs] for name, runs in found.items()}
         each = [bool(broken(self.constraints, _draw(now, one), _draw(was, one))) for one in range(len(draws))]
         return Standing(
-            candidate, self.aim.gains(now, was), broken(self.constraints, now, was), strained=sum(each) / len(draws)
-        )
+            candidate, self.aim.gains(now, was), broken(self.constraints, now, was), strained=sum(each) / len(draws),
+            margin=min(margins(self.constraints, now, was)),
+        )  # fmt: skip
+
+    def _doubt(self, found: Mapping[str, Sequence[Found]], draws: Sequence[int], condition: Settings) -> str:
+        """What makes a run doubtful that is not so now: its figures are partly about something else."""
+        for name, runs in found.items():
+            before = self.evidence.of([Ask(name, draw, (), condition) for draw in draws])
+            for one, had in zip(runs, before, strict=True):
+                if new := sorted(one.doubts - had.doubts):
+                    return f"its runs are degraded: {new[0]}"
+        return ""
 
 
 def _draw(runs: Runs, number: int) -> Runs:

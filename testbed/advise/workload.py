@@ -49,6 +49,11 @@ class Workload:
             return [0]
         return sorted({classes.queue_of[dscp] for dscp in np.unique(self.present.layout.plan.tos >> 2).tolist()})
 
+    @property
+    def rate(self) -> float:
+        """Of its bottleneck, bit/s."""
+        return self.present.layout.shape.ports[self.present.layout.bottleneck].link.rate
+
     def same_flows(self, draws: Sequence[int]) -> bool:
         """Whether the draws have the same flows, as those of a trace: then only starts and marking differ by chance."""
         one, other = (self.resolved(draw).layout.plan for draw in (draws[0], draws[-1]))

@@ -87,10 +87,8 @@ def advise(  # noqa: PLR0917 - one parameter per option
     from testbed.advise.budget import Budget
     from testbed.advise.evidence import virtual
     from testbed.advise.question import Question, Task
-    from testbed.base.extras import need
     from testbed.results import folder
 
-    need("optuna")
     allowed = Budget.read(budget, runs)
     question = Question(
         traffic=tuple(traffic), switch=switch, settings=tuple(settings or ()), objective=objective,

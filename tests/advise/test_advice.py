@@ -12,7 +12,6 @@ from testbed.advise.objective import share
 from testbed.errors import BadInput
 from tests.support.planted import planted
 
-pytest.importorskip("optuna")
 BEST = 30e3  # bytes
 
 
@@ -30,7 +29,7 @@ def valley(kmin: float, _kmax: float, _pmax: float, chance: np.random.Generator)
 
 
 def test_noise_alone_is_no_reason_to_change_anything() -> None:
-    words = [planted(noise, seed=seed, runs=260).verdict.word for seed in range(1, 21)]
+    words = [planted(noise, seed=seed, runs=200).verdict.word for seed in range(1, 21)]
     assert words.count("nothing") >= 19, words
 
 
@@ -87,3 +86,22 @@ def test_too_few_runs_are_refused_with_how_many_it_takes() -> None:
 def test_a_figure_that_no_workload_has() -> None:
     with pytest.raises(BadInput, match="no workload has these figures"):
         planted(valley, objective="iteration_mean")
+
+
+def test_an_objective_that_some_draws_lack() -> None:
+    def seldom(kmin: float, kmax: float, pmax: float, chance: np.random.Generator) -> dict[str, float]:
+        return {**valley(kmin, kmax, pmax, chance), "fct_p99": 1e-3 if chance.random() < 0.5 else math.nan}
+
+    with pytest.raises(BadInput, match="fct_p99 of websearch is not known in every draw"):
+        planted(seldom, objective="ql_p99, fct_p99")
+
+
+def test_a_constraint_that_no_traffic_has() -> None:
+    with pytest.raises(BadInput, match="no traffic has such a figure"):
+        planted(valley, constraints=("iteration_mean <= 1.03*baseline",))
+
+
+def test_what_is_better_only_in_degraded_runs_is_not_advised() -> None:
+    found = planted(valley, doubted=lambda kmin: kmin < 60e3)
+    text = dict(one.split("=", 1) for one in found.checked.advised.candidate)["tuner.kmin"]
+    assert found.space.knobs[0].number(text) >= 60e3

@@ -14,7 +14,6 @@ from testbed.advise import present, written
 from testbed.advise.workload import Workload
 from tests.support.advised import SETTINGS, SWITCH, dctcp
 
-pytest.importorskip("optuna")
 KEYS = tuple(f"rack.switch.queues.3.red.{name}" for name in ("kmin", "kmax", "pmax"))
 
 

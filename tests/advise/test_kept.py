@@ -4,18 +4,36 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.advise.kept import Kept
+from testbed.advise.kept import Kept, changed
 from testbed.errors import BadInput
+from testbed.runs.plans.switch import Switch
+from tests.support.advised import SWITCH
 
-RED = {f"rack.switch.queues.{queue}.red.{name}": text for queue in (3, 4)
-       for name, text in (("kmin", "100 kB"), ("kmax", "400 kB"), ("pmax", "20 %"))}  # fmt: skip
-NEVER = {key: "100 %" if key.endswith("pmax") else "15 MB" for key in RED}
+NOW = {"kmin": "100 kB", "kmax": "400 kB", "pmax": "20 %"}
+NEVER = {"kmin": "15 MB", "kmax": "15 MB", "pmax": "100 %"}
+
+
+def of(place: str, red: dict[str, str]) -> dict[str, str]:
+    return {f"{place}.{name}": text for name, text in red.items()}
 
 
 def test_thresholds_that_pfc_comes_before_lose_the_case_of_dcqcn() -> None:
-    kept = Kept.read("sonic-rocev2:3")
-    assert kept.lost(RED, RED, 100e9, 1) == []
-    assert kept.lost(RED, NEVER, 100e9, 1), "DCQCN without a mark passed"
+    kept = Kept.read("sonic-rocev2:3", None, 100e9)
+    assert kept.lost(of("tuner", NOW), of("tuner", NEVER), 1), "DCQCN without a mark passed"
+
+
+def test_the_switch_is_the_users_own() -> None:
+    kept = Kept.read("sonic-rocev2", SWITCH, 100e9)
+    assert (kept.switch.weight(3), kept.switch.threshold(3, "kmin")) == (15, 250e3)
+    then = changed(kept.switch, {**of("rack.switch.queues.3.red", NEVER), "rack.switch.groups.3.alpha": "0.25"})
+    assert then.threshold(3, "kmin") == 15e6
+    assert then.threshold(4, "kmin") == kept.switch.threshold(4, "kmin") != 15e6
+    assert then.tables["groups"]["3"]["alpha"] == 0.25
+
+
+def test_a_tuners_thresholds_are_those_of_every_queue_that_marks() -> None:
+    then = changed(Switch.own(100e9), of("tuner", NEVER))
+    assert [then.threshold(one, "kmin") for one in then.marked] == [15e6, 15e6]
 
 
 @pytest.mark.parametrize(
@@ -23,4 +41,4 @@ def test_thresholds_that_pfc_comes_before_lose_the_case_of_dcqcn() -> None:
 )
 def test_what_is_refused(text: str, said: str) -> None:
     with pytest.raises(BadInput, match=said):
-        Kept.read(text)
+        Kept.read(text, None, 100e9)

@@ -8,20 +8,19 @@ import numpy as np
 import pytest
 
 from testbed.advise.objective import share
+from testbed.advise.proposer import Chance, Expected
 from tests.support.grids import GRIDS, Grid
 
-pytest.importorskip("optuna")
-FILES = sorted(GRIDS.glob("*.csv"))
+SEEDS = range(1, 9)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda one: one.stem)
-def test_a_third_of_the_runs_has_most_of_the_whole_grids_gain(file: Path) -> None:
+@pytest.mark.parametrize("file", sorted(GRIDS.glob("*.csv")), ids=lambda one: one.stem)
+def test_a_tenth_of_the_runs_has_nearly_all_of_the_whole_grids_gain(file: Path) -> None:
     grid = Grid(file)
-    best = share(grid.checked(grid.best().candidate))
-    assert best > 0.05, "nothing to gain"
-    assert np.mean(grid.gains("tpe", 3)) >= 0.75 * best
+    assert share(grid.checked(grid.best().candidate)) > 0.05, "nothing to gain"
+    assert np.median(grid.reached(Expected, SEEDS)) >= 0.95
 
 
 def test_where_few_thresholds_hold_the_constraint_it_finds_more_than_chance() -> None:
     grid = Grid(GRIDS / "incast-16.csv")
-    assert np.mean(grid.gains("tpe", 3)) > 1.2 * np.mean(grid.gains("random", 3))
+    assert np.median(grid.reached(Expected, SEEDS)) > 1.2 * np.median(grid.reached(Chance, SEEDS))

@@ -9,7 +9,6 @@ import pytest
 
 from tests.support.commands import command
 
-pytest.importorskip("optuna")
 SMALL = ("--draws", "1", "--checks", "6", "--runs", "70", "--no-compare", "--jobs", "1")
 
 

@@ -17,18 +17,24 @@ KEYS = ("tuner.kmin", "tuner.kmax", "tuner.pmax")
 NOW = (100e3, 400e3, 0.2)  # of the experiment `websearch`
 
 
-def planted(truth: Truth, *, seed: int = 1, runs: int = 450, unlike: Truth | None = None, **question: object) -> Advice:
-    """Advice about it; ``unlike`` is what holds in the draws of the check, by default the same."""
+def planted(
+    truth: Truth, *, seed: int = 1, runs: int = 450, unlike: Truth | None = None,
+    doubted: Callable[[float], bool] = lambda _kmin: False, **question: object,
+) -> Advice:  # fmt: skip
+    """Advice about it; ``unlike`` is what holds in the draws of the check, by default the same; where Kmin is
+    ``doubted`` runs are degraded.
+    """
     asked = Question.model_validate({"traffic": ("websearch",), "seed": seed, "objective": "ql_p99", **question})
     task = Task.of(asked, Path())
 
     def carry(asks: Sequence[Ask]) -> list[Found]:
-        return [Found(_one(unlike if unlike and one.draw > CHECK else truth, one)) for one in asks]
+        return [_one(unlike if unlike and one.draw > CHECK else truth, one) for one in asks]
 
-    def _one(holds: Truth, ask: Ask) -> Mapping[str, float]:
+    def _one(holds: Truth, ask: Ask) -> Found:
         said = dict(one.split("=", 1) for one in ask.candidate)
         knobs = {one.key: one for one in task.knobs}
         values = [knobs[key].number(said[key]) if key in said else now for key, now in zip(KEYS, NOW, strict=True)]
-        return holds(values[0], values[1], values[2], np.random.default_rng([ask.draw, len(ask.condition)]))
+        figures = holds(values[0], values[1], values[2], np.random.default_rng([ask.draw, len(ask.condition)]))
+        return Found(figures, doubts=frozenset({"late"} if doubted(values[0]) else ()))
 
     return advise(task, carry, Budget(None, runs), lambda _line: None, compared=False)

@@ -36,8 +36,16 @@ class Scope:
     baseline: Lookup
 
 
+@dataclass(frozen=True)
+class Held:
+    """Whether a condition holds, and by how much of the larger side; below 0 it does not. None, nan: not known."""
+
+    truth: bool | None
+    margin: float
+
+
 Number = Callable[[Scope], float]
-Truth = Callable[[Scope], bool | None]  # None: cannot be known
+Truth = Callable[[Scope], Held]
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,11 @@ class FailCondition:
     text: str
     metrics: tuple[str, ...]
     uses_baseline: bool
-    holds: Truth
+    held: Truth
+
+    def holds(self, scope: Scope) -> bool | None:
+        """None: cannot be known."""
+        return self.held(scope).truth
 
 
 def parse(text: str, option: str = "--fail-if", figures: Collection[str] = COMPARED) -> FailCondition:
@@ -60,11 +72,9 @@ def parse(text: str, option: str = "--fail-if", figures: Collection[str] = COMPA
         reason = error.msg if isinstance(error, SyntaxError) else "it cannot be read"
         raise BadInput(f"{option} '{text}': {reason}; expected for example 'su < 0.9*baseline'") from None
     reader = _Reader(text, option, figures)
-    holds = reader.truth(tree)
+    held = reader.truth(tree)
     names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    return FailCondition(
-        text, tuple(dict.fromkeys(name for name in names if name in figures)), BASELINE in names, holds
-    )
+    return FailCondition(text, tuple(dict.fromkeys(name for name in names if name in figures)), BASELINE in names, held)
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,7 @@ class _Reader:
             return lambda scope: _combine([part(scope) for part in parts], decisive)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             inner = self.truth(node.operand)
-            return lambda scope: None if (known := inner(scope)) is None else not known
+            return lambda scope: _denied(inner(scope))
         if isinstance(node, ast.Compare):
             return self._comparison(node)
         raise self._refusal(node, "is not a comparison, such as 'su < 90'")
@@ -101,13 +111,14 @@ class _Reader:
                 raise self._refusal(node, "compares by something else than <, <=, >, >=")
         signs = [COMPARISONS[type(sign)] for sign in node.ops]
 
-        def holds(scope: Scope) -> bool | None:
+        def held(scope: Scope) -> Held:
             values = [side(scope) for side in sides]
             if not all(math.isfinite(value) for value in values):
-                return None
-            return all(sign(*pair) for sign, pair in zip(signs, itertools.pairwise(values), strict=True))
+                return Held(None, math.nan)
+            pairs = [*zip(signs, itertools.pairwise(values), strict=True)]
+            return Held(all(sign(*pair) for sign, pair in pairs), min(_margin(sign, *pair) for sign, pair in pairs))
 
-        return holds
+        return held
 
     def number(self, node: ast.expr, metric: str) -> Number:
         if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
@@ -150,10 +161,23 @@ class _Reader:
         return BadInput(f"{self.option} '{self.text}': '{part}' {problem}")
 
 
-def _combine(parts: list[bool | None], decisive: bool) -> bool | None:
-    if decisive in parts:
-        return decisive
-    return None if None in parts else not decisive
+def _margin(sign: Callable[[float, float], bool], left: float, right: float) -> float:
+    """Of one comparison, by the larger of both sides."""
+    by = max(abs(left), abs(right))
+    less = (right - left) / by if by else 0.0
+    return less if sign in {operator.lt, operator.le} else -less
+
+
+def _denied(one: Held) -> Held:
+    return Held(None if one.truth is None else not one.truth, -one.margin)
+
+
+def _combine(parts: list[Held], decisive: bool) -> Held:
+    """The furthest on the side that decides."""
+    known = [one for one in parts if one.truth is decisive] or parts
+    if decisive is not known[0].truth and any(one.truth is None for one in parts):
+        return Held(None, math.nan)
+    return (max if decisive else min)(known, key=lambda one: one.margin)
 
 
 def _guarded(apply: Callable[[float, float], float], left: float, right: float) -> float:

@@ -1,0 +1,89 @@
+"""A Gaussian process: what is known of a figure everywhere in the space of candidates, from a few that were measured.
+
+Matérn's covariance (nu = 5/2) with a length for each knob. Lengths and noise are those under which what was measured is
+most likely (Rasmussen and Williams, Gaussian Processes for Machine Learning, chapters 2, 4 and 5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+LENGTHS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # of the width of a knob's range
+USUAL = 0.6  # a length; others are less likely by the square of their logarithm
+NOISES = (1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0)  # variance of one draw, of the figure's own
+LEAST = 1e-6  # of noise: several may be measured at one place
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Through values at places in the unit cube; ``draws``: how many each is the mean of."""
+
+    places: Array
+    values: Array
+    draws: Array
+    lengths: Array
+    noise: float
+
+    @classmethod
+    def through(cls, places: Array, values: Array, draws: Array) -> Surface:
+        """The most likely one."""
+        width = places.shape[1]
+        found = cls(places, values, draws, np.full(width, 0.4), 0.03)
+        for knob in range(width):
+            here = np.arange(width) == knob
+            each = [replace(found, lengths=np.where(here, one, found.lengths)) for one in LENGTHS]
+            found = max(each, key=lambda one: one.likelihood)
+        return max((replace(found, noise=one) for one in NOISES), key=lambda one: one.likelihood)
+
+    def at(self, places: Array) -> tuple[Array, Array]:
+        """What is expected at other places, and its standard deviation."""
+        near = _covariance(self.places, places, self.lengths)
+        known = np.linalg.solve(self._root, near)
+        spread = np.sqrt(np.maximum(1 - np.square(known).sum(axis=0), LEAST))
+        return self._mean + self._scale * (known.T @ self._white), self._scale * spread
+
+    def supposing(self, place: Array) -> Surface:
+        """As if it had been measured there too, and had come out as expected."""
+        (expected,), _ = self.at(place[None])
+        return replace(
+            self, places=np.vstack([self.places, place]), values=np.append(self.values, expected),
+            draws=np.append(self.draws, self.draws.max()),
+        )  # fmt: skip
+
+    @cached_property
+    def likelihood(self) -> float:
+        """Its logarithm, but for what is the same for all."""
+        unusual = float(np.square(np.log(self.lengths / USUAL)).sum())
+        return float(-(self._white @ self._white + unusual) / 2 - np.log(np.diag(self._root)).sum())
+
+    @cached_property
+    def _root(self) -> Array:
+        noise = np.diag(self.noise / self.draws + LEAST)
+        return np.linalg.cholesky(_covariance(self.places, self.places, self.lengths) + noise).astype(float)
+
+    @cached_property
+    def _white(self) -> Array:
+        """The values as independent standard normal ones."""
+        return np.linalg.solve(self._root, (self.values - self._mean) / self._scale).astype(float)
+
+    @property
+    def _mean(self) -> float:
+        return float(self.values.mean())
+
+    @property
+    def _scale(self) -> float:
+        return float(self.values.std()) or 1.0
+
+
+def _covariance(one: Array, other: Array, lengths: Array) -> Array:
+    one, other = one / lengths, other / lengths
+    squares = np.square(one).sum(axis=1)[:, None] + np.square(other).sum(axis=1) - 2 * one @ other.T
+    distance = np.sqrt(5 * np.maximum(squares, 0))
+    found: Array = (1 + distance + np.square(distance) / 3) * np.exp(-distance)
+    return found
