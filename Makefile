@@ -8,7 +8,10 @@ HOSTS_PYTHON ?= $(PYTHON)
 DEGRADED := make run: the run is complete, its verdict is 'degraded'; the table says why and what to do. \
 'testbed run' itself ends with 3 then, make with 0.
 
-.PHONY: run test setup check lint types c playbooks unit fuzz bench lab dist deb where image wheelhouse docs findings schema cache clean help
+WITH_C := $(addprefix tests/,agent dataplane/test_port_reader.py engines/fluid/test_fluid.py engines/virtual/test_traffic.py \
+	engines/virtual/test_pool.py engines/virtual/test_classes.py engines/virtual/test_credits.py results/test_trace.py)
+
+.PHONY: run test setup check lint types c playbooks unit sanitize fuzz bench lab dist deb where image wheelhouse docs findings schema cache clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -40,6 +43,12 @@ playbooks:
 
 unit: ## the tests that need no root, without the slow ones
 	$(PYTEST) -m "not root and not slow and not uml" -n 2 --dist loadfile
+
+sanitize: ## the tests of the agent's, the engines' and the data plane's C under address and undefined-behaviour sanitizers (gcc)
+	mkdir -p build
+	TESTBED_CACHE=$(CURDIR)/build/sanitized CC="gcc -w -O1 -fsanitize=address,undefined -fno-sanitize-recover=all" \
+		LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
+		$(PYTEST) -m "not root and not slow and not uml" $(or $(TESTS),$(WITH_C))
 
 fuzz: ## damaged files for whatever reads files of others (MINUTES=10 each, TARGETS="rack goal" for some)
 	$(PYTHON) -m tests.fuzz $(if $(MINUTES),--minutes $(MINUTES)) $(TARGETS)

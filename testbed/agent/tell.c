@@ -59,10 +59,13 @@ static void trace_call(struct datapath *d, int64_t kind, int64_t f, double now, 
 {
 	struct trace *t = d->decisions.trace;
 	int64_t opener = d->flow[f].opener;
+	int64_t *kept;
 
-	if (has_room(t))
-		memcpy(add_call(t, kind, now, record_of(d->decisions.of[f], opener), opener, length, -1), told,
-		       (size_t)length * sizeof(*told));
+	if (!has_room(t))
+		return;
+	kept = add_call(t, kind, now, record_of(d->decisions.of[f], opener), opener, length, -1);
+	if (length)
+		memcpy(kept, told, (size_t)length * sizeof(*told));
 }
 
 static void trace_feedback(struct datapath *d, int64_t kind, int64_t f, const struct cc_ack *ack, int64_t cnps, int64_t lost)

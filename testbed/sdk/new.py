@@ -9,6 +9,7 @@ from pathlib import Path
 from string import Template
 
 from testbed.errors import BadInput, nearest
+from testbed.registry import CHOOSER, GROUPS, RECEIVER
 
 TEMPLATES = Path(__file__).parent / "templates"
 KINDS = ("controller", "tuner", "chooser")  # of plugins that have templates
@@ -16,8 +17,18 @@ FORMS = ("compiled", "batch", "object", "learned", "c", "receiver")  # of a cont
 OWN_TEST = ("batch", "learned", "c", "receiver")  # others have that of the first
 
 
-def new(kind: str, name: str, directory: Path, form: str = FORMS[0]) -> list[Path]:
-    """Write ``<name>.py``, or ``<name>.c``, and ``test_<name>.py`` into ``directory``. Nothing is ever overwritten."""
+REPOSITORY = {  # what makes a folder the repository of a plugin
+    "pyproject.toml": "pyproject.toml.txt",
+    "README.md": "README.md.txt",
+    ".github/workflows/tests.yml": "tests.yml.txt",
+}
+
+
+def new(kind: str, name: str, directory: Path, form: str = FORMS[0], *, repository: bool = False) -> list[Path]:
+    """Write ``<name>.py``, or ``<name>.c``, and ``test_<name>.py`` into ``directory``. Nothing is ever overwritten.
+
+    For a ``repository``, also its package and its workflow.
+    """
     if kind not in KINDS:
         raise BadInput(f"'{kind}' is not a kind of plugin; {nearest(kind, list(KINDS))}")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or name.startswith("test_"):
@@ -37,12 +48,18 @@ def new(kind: str, name: str, directory: Path, form: str = FORMS[0]) -> list[Pat
     }
     if form == "learned":
         texts[directory / f"train_{name}.py"] = f"train_{kind}.py.txt"
+    if repository and form == "c":
+        raise BadInput("a repository is written for plugins in Python; docs/howto/c.md has how one in C is packaged")
+    texts |= {directory / file: template for file, template in REPOSITORY.items() if repository}
     for file in texts:
         if file.exists():
             raise BadInput(f"'{file}' exists already; choose another name, or move it away")
     if importlib.util.find_spec(name) is not None:
         raise BadInput(f"'{name}.py' would hide the installed module '{name}'; choose another name")
+    group = GROUPS[RECEIVER if form == "receiver" else CHOOSER if kind == "chooser" else kind]
+    words = {"name": name, "form": title, "kind": kind, "group": group, "distribution": name.replace("_", "-")}
     for file, template in texts.items():
         text = (TEMPLATES / template).read_text(encoding="utf-8")
-        file.write_text(Template(text).substitute(name=name, form=title), encoding="utf-8")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(Template(text).substitute(words), encoding="utf-8")
     return list(texts)

@@ -120,3 +120,21 @@ def test_missing_folder_is_refused(tmp_path: Path) -> None:
 def test_unknown_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="'controler' is not a kind of plugin; did you mean 'controller'"):
         new("controler", "my_cc", tmp_path)
+
+
+def test_a_repository_is_a_package(tmp_path: Path) -> None:
+    """Installed somewhere, its plugin has a name, and passes."""
+    made = new("controller", "my_own_cc", tmp_path, repository=True)
+    assert {str(file.relative_to(tmp_path)) for file in made} == {
+        *("my_own_cc.py", "test_my_own_cc.py", "pyproject.toml", "README.md", ".github/workflows/tests.yml")
+    }
+    site = tmp_path / "site"
+    install = ["install", "--quiet", "--no-deps", "--no-build-isolation", "--target", site, tmp_path]
+    subprocess.run([sys.executable, "-m", "pip", *install], check=True, capture_output=True)
+    checked = subprocess.run(
+        [sys.executable, "-m", "testbed", "check", "my_own_cc"],
+        cwd=site, env={**os.environ, "PYTHONPATH": str(site)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    with pytest.raises(BadInput, match="a repository is written for plugins in Python"):
+        new("controller", "my_c", tmp_path, "c", repository=True)
