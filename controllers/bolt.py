@@ -22,6 +22,7 @@ class BoltConfig(PluginConfig):
     additive: float = Field(default=1, ge=0, description="Growth of the window per RTT.")
     min_window: float = Field(default=1 / 64, gt=0, description="No decrease goes below it.")
     max_window: float = Field(default=0, ge=0, description="0: one bandwidth-delay product.")
+    initial_window: float = Field(default=0, ge=0, description="0: one bandwidth-delay product.")
 
 
 class Bolt(CompiledController):
@@ -45,7 +46,7 @@ class Bolt(CompiledController):
         bdp = path.bdp / path.wire_size
         self.max_cwnd = max(config.max_window or bdp, config.min_window)
         self.rtt = path.base_rtt
-        self.set_cwnd(bdp)
+        self.set_cwnd(config.initial_window or bdp)
 
     @classmethod
     def src_threshold(cls, config: PluginConfig) -> float:

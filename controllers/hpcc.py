@@ -33,6 +33,7 @@ class HpccConfig(PluginConfig):
     )
     base_rtt: Time = Field(default=0, ge=0, description="T; 0: the longest base RTT in the network.")
     min_rate: Rate = Field(default=1e6, gt=0, description="Bounds the window from below.")
+    initial_window: float = Field(default=0, ge=0, description="In packets, at the start; 0: W_init, the most.")
 
 
 class Hpcc(CompiledController):
@@ -50,7 +51,7 @@ class Hpcc(CompiledController):
 
     config: HpccConfig
     base_rtt: float  # T, s
-    initial: float  # W_init, bytes: one BDP, a flow starts at line rate
+    initial: float  # W_init, bytes: one BDP, the most; a flow starts there, at line rate, if nothing else is said
     additive: float  # W_AI, bytes
     least: float  # bytes
     reference: float  # Wc, bytes
@@ -66,10 +67,11 @@ class Hpcc(CompiledController):
     def __init__(self, config: HpccConfig, path: Path) -> None:
         super().__init__(config, path)
         self.base_rtt = config.base_rtt or path.longest_rtt
-        self.initial = self.reference = path.line_rate * self.base_rtt / 8
+        self.initial = path.line_rate * self.base_rtt / 8
         self.additive = self.initial * (1 - config.eta) / config.flows
         self.least = min(config.min_rate * self.base_rtt / 8, self.initial)
-        self.publish(self.initial)
+        self.reference = min(config.initial_window * path.wire_size or self.initial, self.initial)
+        self.publish(self.reference)
 
     def on_ack(self, ack: Ack) -> None:
         stack = ack.int_stack

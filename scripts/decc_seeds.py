@@ -33,7 +33,7 @@ from testbed.engines.fluid.fluid import Options
 from testbed.sdk.jobs import JobContext
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs/findings/results/decc-seeds.csv"
-PAGE, BEGIN, END = RESULTS.parents[2] / "decc.md", "<!-- decc-seeds -->\n", "<!-- end -->"
+PAGE, BEGIN, END = RESULTS.parents[2] / "explanation/decc.md", "<!-- decc-seeds -->\n", "<!-- end -->"
 PRESET = "wide"
 FORMS: dict[str, tuple[type[DeccForm], str, str]] = {  # controller, its file, the log that has its figures
     "network": (DeccNn, "network.json", "training.json"),

@@ -37,6 +37,7 @@ class DeccConfig(PluginConfig):
         default=0.0, ge=0, description="Between a period and what it decides: a slow processor, as the paper measured."
     )
     policy: str = Field(default="", description="File with another policy of this form; by default the shipped one.")
+    initial_window: float = Field(default=0, ge=0, description="In packets; 0: one bandwidth-delay product.")
 
 
 class DeccForm(CompiledController):
@@ -64,7 +65,7 @@ class DeccForm(CompiledController):
     def __init__(self, config: DeccConfig, path: Path) -> None:
         super().__init__(config, path)
         self.rtt_average = path.base_rtt
-        self.move(path.bdp)
+        self.move(config.initial_window * path.wire_size or path.bdp)
 
     @classmethod
     def file(cls, config: DeccConfig) -> FilePath:

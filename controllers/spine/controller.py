@@ -1,7 +1,7 @@
 """SPINE's hierarchy: per interval a watcher says whether the generator gives the executor new parameters.
 
-A reconstruction: of the paper only its abstract's idea is known, of the system only the executor (`executor`); inputs,
-networks, intervals and weights are of this project (docs/explanation/spine.md). RTT and losses are all that it hears.
+A reconstruction: the idea is the paper's, the executor the authors' (`executor`); inputs, networks, intervals and
+weights are of this project (docs/explanation/spine.md). RTT and losses are all that it hears.
 """
 
 from __future__ import annotations

@@ -40,9 +40,10 @@ def ack(made: Any, now: float = T, rtt: float = T, **counts: int) -> float:
     return float(made.cwnd[0])
 
 
-def test_starts_with_a_bdp_at_line_rate() -> None:
-    made = controller("bolt", paths())
+def test_starts_with_a_bdp_at_line_rate_or_as_asked() -> None:
+    made, asked = controller("bolt", paths()), controller("bolt", paths(), initial_window=1)
     assert (made.window[0], made.rate[0]) == (BDP * WIRE, pytest.approx(100e9))
+    assert (asked.window[0], asked.rate[0]) == (WIRE, pytest.approx(100e9 / BDP))
 
 
 def test_a_notice_takes_a_packet_off_and_the_next_one_only_after_age_over_the_share_of_the_queue() -> None:

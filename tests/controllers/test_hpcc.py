@@ -53,6 +53,12 @@ def test_starts_with_one_bdp_at_line_rate_and_the_first_ack_only_stores() -> Non
     assert (hpcc.rate[0], hpcc.window[0]) == (B, BDP)
 
 
+def test_an_initial_window_is_where_the_reference_begins_too() -> None:
+    hpcc = started(initial_window=1)
+    assert (hpcc.window[0], hpcc.rate[0]) == (WIRE, pytest.approx(8 * WIRE / T))
+    assert hear(hpcc, at(T, 0.5), seq=101, next_seq=200) == pytest.approx(WIRE + hpcc.additive[0])
+
+
 def test_additive_step() -> None:
     """W_init (1 - eta) / N: 312 B and 625 B for 10 flows in the regimes of section 0.6."""
     slow = controller("hpcc", paths(line_rate=100e6, base_rtt=5e-3), flows=10)

@@ -105,7 +105,14 @@ PRINTED = {
         ("DECC compressed", "256"): [98.89, 6.61], ("DECC", "256"): [98.82, 6.67],
         ("DECC compressed", "2048"): [97.18, 9.25], ("DECC", "2048"): [97.12, 9.32],
     },
-    "decc-osu": {("DECC", "1024"): [21.59], ("Bolt", "1024"): [24.32]},
+    "decc-osu": {
+        (row, column): [time] for row, time in (("DECC", 21.59), ("Bolt", 24.32))
+        for column in ("1024", "short")
+    },
+    "decc-many-to-many-at-rest": {
+        ("HPCC", "8"): [84.34, 16.23, 0.651, 4.23], ("DECC compressed", "8"): [86.37, 20.01, 0.901, 5.69],
+        ("DECC", "8"): [92.83, 12.32, 0.956, 3.32],
+    },
     "decc-long-short": {("DECC", "16"): [0.41, 71.45], ("Bolt", "16"): [0.38, 67.35]},
     "pet-websearch": {  # 5.5.1, 5.5.2, mice, their p99, elephants, latency; then table 1
         ("ACC", "best"): [-3.9, -8.2, -2.6, -9.9, -4.9, -3, None, None],
@@ -170,6 +177,7 @@ PRINTED = {
         ("OPS", "healthy"): [-4, None], ("OPS", "failing"): [-26, None],
     },
 }  # fmt: skip
+PRINTED["decc-at-rest"] = PRINTED["decc-many-to-one"]
 LOST = {
     "adpg-table-2": {
         *(("Aurora", column) for column in ("128", "1024", "4096", "8192")),
