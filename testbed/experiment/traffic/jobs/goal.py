@@ -22,18 +22,20 @@ from numpy.typing import NDArray
 
 from testbed.base.arrays import Ints
 from testbed.errors import nearest
+from testbed.experiment.topology.any_rack import MOST_HOSTS
 from testbed.experiment.traffic.jobs.operations_file import Listed, What
 
 COMMENT = re.compile(rb"/\*.*?\*/|(?://|#)[^\n]*", re.DOTALL)
 OPERATION = re.compile(
-    rb"^[ \t]*(\w+)[ \t]*:[ \t]*(send|recv|calc)[ \t]+(\d+)b?(?:[ \t]+(?:to|from)[ \t]+(\d+))?"
-    rb"(?:[ \t]+tag[ \t]+(\d+))?((?:[ \t]+(?:cpu|nic)[ \t]+\d+)*)[ \t]*;?[ \t\r]*$",
+    rb"^[ \t]*(\w+)[ \t]*:[ \t]*(send|recv|calc)[ \t]+(\d{1,18})b?(?:[ \t]+(?:to|from)[ \t]+(\d{1,9}))?"
+    rb"(?:[ \t]+tag[ \t]+(\d{1,18}))?((?:[ \t]+(?:cpu|nic)[ \t]+\d{1,9})*)[ \t]*;?[ \t\r]*$",
     re.MULTILINE,
 )
 CPU = re.compile(rb"cpu[ \t]+(\d+)")
 WAITING = re.compile(rb"^[ \t]*(\w+)[ \t]+(i?requires)[ \t]+(\w+)[ \t]*;?[ \t\r]*$", re.MULTILINE)
-RANK = re.compile(rb"rank[ \t]+(\d+)[ \t\r\n]*\{([^}]*)\}")
-HEAD = re.compile(rb"\A\s*num_ranks[ \t]+(\d+)")
+RANK = re.compile(rb"rank[ \t]+(\d{1,9})[ \t\r\n]*\{([^}]*)\}")
+HEAD = re.compile(rb"\A\s*num_ranks[ \t]+(\d{1,9})\b")
+MOST = 1 << 22  # operations; reading them takes 400 B each
 KINDS = {b"calc": What.CALC, b"send": What.SEND, b"recv": What.RECV}
 
 
@@ -61,8 +63,10 @@ class Goal:
     def read(self, unit: float) -> Listed:
         """Once. Computing is in ``unit`` seconds. Raises ValueError with the line."""
         head = HEAD.search(self.text)
-        if not head:
-            raise ValueError(f"{self.file}, line 1: expected 'num_ranks N'")
+        if not head or not 1 <= int(head[1]) <= MOST_HOSTS:
+            raise ValueError(f"{self.file}, line 1: expected 'num_ranks N' with 1 to {MOST_HOSTS:,} ranks")
+        if (operations := self.text.count(b":")) > MOST:
+            raise ValueError(f"{self.file}: expected at most {MOST:,} operations, got {operations:,}")
         ranks, seen = int(head[1]), set()
         end = head.end()
         for block in RANK.finditer(self.text):

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from testbed.experiment.model import Experiment
 from testbed.experiment.traffic.jobs.files import GoalFile
+from testbed.experiment.traffic.jobs.goal import MOST
 from testbed.experiment.traffic.pattern import Context
 from testbed.experiment.traffic.tasks import Kind
 from tests.support.chakra import COLL, COMP, RECV, SEND, node, write
@@ -101,6 +102,10 @@ def test_a_core_computes_one_thing_after_the_other(tmp_path: Path, calcs: str, t
         (("b: calc", "a: calc"), "line 14: label 'a' is there twice"),
         (("b requires a", "b requires a\na requires c"), "wait for each other: .*line 1[345] > .*line 1[345]"),
         (("num_ranks 2", "ranks 2"), "line 1: expected 'num_ranks N'"),
+        (("num_ranks 2", "num_ranks 999999999"), "line 1: expected 'num_ranks N' with 1 to 65,535 ranks"),
+        (("num_ranks 2", f"num_ranks {'9' * 5000}"), "line 1: expected 'num_ranks N' with 1 to 65,535 ranks"),
+        (("calc 200", f"calc {'9' * 400}"), "line 14: expected 'LABEL: send"),
+        (("rank 1 {", ":" * MOST), "expected at most 4,194,304 operations, got 4,194,310"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, change: tuple[str, str], blamed: str) -> None:
