@@ -47,7 +47,7 @@ unit: ## the tests that need no root, without the slow ones
 sanitize: ## the tests of the agent's, the engines' and the data plane's C under address and undefined-behaviour sanitizers (gcc)
 	mkdir -p build
 	TESTBED_CACHE=$(CURDIR)/build/sanitized CC="gcc -w -O1 -fsanitize=address,undefined -fno-sanitize-recover=all" \
-		LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
+		LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0 \
 		$(PYTEST) -m "not root and not slow and not uml" $(or $(TESTS),$(WITH_C))
 
 fuzz: ## damaged files for whatever reads files of others (MINUTES=10 each, TARGETS="rack goal" for some)
