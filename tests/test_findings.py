@@ -77,6 +77,13 @@ def test_tables_of_constants_are_those_of_the_runs_that_are_kept() -> None:
     assert [line for line in shown if line not in made] == []
 
 
+def test_the_table_of_ten_seeds_is_that_of_the_scores_that_are_kept() -> None:
+    script = [sys.executable, ROOT / "scripts/score_seeds.py"]
+    made = subprocess.run(script, check=True, capture_output=True, text=True).stdout
+    assert made.strip() in (PAGES / "controllers.md").read_text()
+    assert made.splitlines()[2].startswith("| evolved ")
+
+
 def test_constants_that_were_run_stay_when_others_are_kept(copy: Path, tmp_path: Path) -> None:
     script = shutil.copy(ROOT / "scripts/tuner_oracle.py", copy / "scripts")
     file = copy / "docs/findings/results/pet-thresholds.csv"

@@ -1,0 +1,78 @@
+"""Scores of controllers on ten seeds, by halves of the suite: the table on `evolved` in docs/findings/controllers.md.
+
+    .venv/bin/python scripts/score_seeds.py [CONTROLLER ...]     # scores these anew, 15 s of CPU each, and keeps them
+
+Half of the experiments are those that `program_search.py` sees, the other half is held out; the seeds are other ones
+for both. Intervals hold 95 % by Student's t over seeds. Made of docs/findings/results/score-seeds.csv.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from program_search import SEARCHED, total
+from testbed_plugins.learned.evaluation import interval
+from tuner_oracle import keep, kept, table
+
+from testbed.sdk.score.score import Outcome, Score, outcome
+from testbed.sdk.score.suite import QUICK
+
+KEPT = Path(__file__).resolve().parents[1] / "docs/findings/results/score-seeds.csv"
+SEEDS = range(11, 21)
+HALVES = ("searched", "held out", "whole suite")
+PARTS = ("utilisation", "fairness", "queue", "loss", "slowdown_mean", "slowdown_p99", "recovery")
+AHEAD = HALVES[1:]
+HEAD = (
+    "controller",
+    "seeds",
+    *HALVES,
+    *(f"`evolved` ahead, {name}" for name in AHEAD),
+    *(name.replace("_", " ") for name in PARTS),
+)
+FEWEST = 6  # seeds of a row
+
+
+def line(controller: str, seed: int, outcomes: list[Outcome]) -> dict[str, str]:
+    """What is kept of one score."""
+    searched = [one for one in outcomes if one.experiment in SEARCHED]
+    others = [one for one in outcomes if one.experiment not in SEARCHED]
+    figures = [total(searched), total(others), total(outcomes), *map(Score(controller, outcomes).parts.get, PARTS)]
+    told = [f"{figure:.4f}" for figure in figures]
+    return dict(zip(("controller", "seed", *HALVES, *PARTS), [controller, str(seed), *told], strict=True))
+
+
+def scored(controller: str, seed: int) -> dict[str, str]:
+    return line(controller, seed, [outcome(controller, one, one.seeded(seed, at)) for at, one in enumerate(QUICK)])
+
+
+def main(controllers: list[str]) -> None:
+    """Score, keep, print."""
+    for controller in controllers:
+        made = [scored(controller, seed) for seed in SEEDS]
+        keep(KEPT, ("controller", "seed", *HALVES, *PARTS), made)
+    found: dict[str, list[dict[str, str]]] = {}
+    for one in kept(KEPT):
+        found.setdefault(one["controller"], []).append(one)
+    ours = found["evolved"]
+    rows = [[name, str(len(lines)), *shown(lines, ours)] for name, lines in found.items() if len(lines) >= FEWEST]
+    rows.sort(key=lambda row: -float(row[HEAD.index(HALVES[-1])].split()[0]))
+    table(HEAD, rows)
+
+
+def shown(lines: list[dict[str, str]], ours: list[dict[str, str]]) -> list[str]:
+    """Of one controller: the halves with their intervals, by how much `evolved` is ahead, seed by seed, the parts."""
+    columns = {name: np.array([float(one[name]) for one in lines]) for name in (*HALVES, *PARTS)}
+    ahead = [np.array([float(one[name]) for one in ours]) - columns[name] for name in AHEAD]
+    halves = [(mean, mean - half, mean + half) for mean, half in map(interval, (columns[name] for name in HALVES))]
+    pairs = [(mean, mean - half, mean + half) for mean, half in map(interval, ahead)]
+    return [
+        *(f"{mean:.1f} ({low:.1f}, {high:.1f})" for mean, low, high in halves),
+        *("" if lines is ours else f"{mean:+.2f} ({low:+.2f}, {high:+.2f})" for mean, low, high in pairs),
+        *(f"{columns[name].mean():.2f}" for name in PARTS),
+    ]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
