@@ -16,6 +16,7 @@ from testbed.errors import BadInput, nearest
 from testbed.results.compare.gate import FailCondition, Held, Scope, parse
 
 USUAL = "goodput >= 0.97*baseline"  # else a short queue could be bought with idle links
+NOTHING = Held(None, math.inf)
 Runs = Mapping[str, Sequence[Figures]]  # of each workload, a run per draw
 
 
@@ -40,18 +41,23 @@ class Constraint:
 
     def holds(self, workload: str, now: Sequence[Figures], was: Sequence[Figures]) -> bool:
         """As above, in the draws of a workload."""
-        held, before = ([one.truth is True for one in self.held(workload, runs, was)] for runs in (now, was))
-        lost = not self.condition.uses_baseline and any(b > a for a, b in zip(held, before, strict=True))
-        return not held or (2 * sum(held) > len(held) and not lost)
+        pairs = zip(*(self.held(workload, runs, was) for runs in (now, was)), strict=True)
+        held = [(one.truth is True, had.truth is True) for one, had in pairs if one is not NOTHING]
+        lost = not self.condition.uses_baseline and any(had and not one for one, had in held)
+        return not held or (2 * sum(one for one, _ in held) > len(held) and not lost)
 
     def held(self, workload: str, now: Sequence[Figures], was: Sequence[Figures]) -> list[Held]:
-        """In each draw; nothing if it says nothing about this workload, which may have no such figure in any draw."""
+        """In each draw, `NOTHING` where the figure is not known now; none if it says nothing about this workload."""
         if self.workload not in {"", workload}:
             return []
-        absent = [all(math.isnan(run.get(name, math.nan)) for run in was) for name in self.condition.metrics]
-        if not self.workload and any(absent):
-            return []
-        return [self.condition.held(Scope(_of(one), _of(base))) for one, base in zip(now, was, strict=True)]
+        known = [
+            bool(self.workload) or all(math.isfinite(run.get(name, math.nan)) for name in self.condition.metrics)
+            for run in was
+        ]
+        return [
+            self.condition.held(Scope(_of(one), _of(base))) if one_known else NOTHING
+            for one, base, one_known in zip(now, was, known, strict=True)
+        ] if any(known) else []  # fmt: skip
 
 
 def broken(constraints: Sequence[Constraint], now: Runs, was: Runs) -> list[str]:
@@ -67,7 +73,7 @@ def broken(constraints: Sequence[Constraint], now: Runs, was: Runs) -> list[str]
 def margins(constraints: Sequence[Constraint], now: Runs, was: Runs) -> list[float]:
     """Of each draw the least of all constraints and workloads; -1 where it is not known, inf without any."""
     each = [one.held(workload, now[workload], was[workload]) for one in constraints for workload in now]
-    every = [[one.margin if math.isfinite(one.margin) else -1.0 for one in held] for held in each if held]
+    every = [[-1.0 if math.isnan(one.margin) else one.margin for one in held] for held in each if held]
     return [min(draw) for draw in zip(*every, strict=True)] or [math.inf]
 
 

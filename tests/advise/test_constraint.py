@@ -40,10 +40,11 @@ def test_a_limit_is_kept_in_every_draw_in_which_it_is_kept_now() -> None:
     assert not none.holds("a", [{"pause_frames": value} for value in (0.0, 5.0, 0.0)], was)
 
 
-def test_a_figure_that_one_draw_lacks_is_not_known_there() -> None:
+def test_a_draw_that_lacks_the_figure_now_says_nothing_and_the_others_do() -> None:
     was = [{"slowdown_p99": value} for value in (2.0, math.nan, 2.0)]
     kept = Constraint.read("slowdown_p99 <= 1.03*baseline", ["a"])
     assert kept.holds("a", was, was)
+    assert margins([kept], {"a": was}, {"a": was}) == [pytest.approx(0.03 / 1.03), math.inf, pytest.approx(0.03 / 1.03)]
     assert not kept.holds("a", [{"slowdown_p99": value} for value in (2.0, 2.0, 9.0)], was)
 
 
