@@ -3,6 +3,7 @@
     .venv/bin/python scripts/tuner_oracle.py [FOLDER]     # FOLDER of scripts/tuner_runs.py: keep what it has
 
 They are made of docs/findings/results/pet-thresholds.csv: a line per run, so that seeds are what varies.
+Long ones are files, docs/findings/tables/pet-*.csv.
 Changes are ratios of rows with the same arrivals; intervals hold 95 % by Student's t over the seeds' logarithms.
 """
 
@@ -21,7 +22,8 @@ from testbed_plugins.learned.evaluation import interval
 from testbed.base.arrays import Floats
 from testbed.tuner import ELEPHANT
 
-KEPT = Path(__file__).resolve().parents[1] / "docs/findings/results/pet-thresholds.csv"
+FINDINGS = Path(__file__).resolve().parents[1] / "docs/findings"
+KEPT = FINDINGS / "results/pet-thresholds.csv"
 ARRIVED = 0.7  # of the run: those that come later would often not end; one that does not counts with its time so far
 NAMES = ("mice", "p99", "elephants", "others", "others_p99")  # mean, p99, mean; mice that are of no incast: mean, p99
 FELT = [NAMES.index(name) for name in ("others", "others_p99", "elephants")]  # the goal is about these
@@ -129,7 +131,14 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     print("\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n")
 
 
-def reached(runs: Runs, pairs: Iterable[tuple[str, str]], row: str, *, goals: bool) -> None:
+def filed(name: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table that is too long for the page, as a file that the page names."""
+    with (FINDINGS / f"tables/{name}.csv").open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream, lineterminator="\n").writerows([head, *rows])
+    print(f"(tables/{name}.csv)\n")
+
+
+def reached(runs: Runs, pairs: Iterable[tuple[str, str]], row: str, name: str, *, goals: bool) -> None:
     """A row against others, by the parts of the goal; mice are those of no incast."""
     lines = []
     for cell, other in pairs:
@@ -138,7 +147,7 @@ def reached(runs: Runs, pairs: Iterable[tuple[str, str]], row: str, *, goals: bo
             change = change[:, FELT]
             said = [goal(change)] * goals
             lines.append([title(cell), other, str(len(change)), *map(percent, change.T), *said])
-    table([f"{row}, %", *AGAINST, *["goal"] * goals], lines)
+    filed(name, [f"{row}, %", *AGAINST, *["goal"] * goals], lines)
 
 
 def over_loads(runs: Runs, groups: Iterable[list[str]], row: str) -> None:
@@ -185,7 +194,7 @@ def best_for_mice(runs: Runs, cells: list[str]) -> None:
             line += [best, percent(found[best][:, 0]), percent(found[best][:, 2])]
         lines.append([*line, str(len(found))])
     head = [f"against SECN1, %, {named(WIDE)}", "best for mice", "mice", "elephants"]
-    table([*head, "elephants at most +3", "mice", "elephants", "of"], lines)
+    filed("pet-best", [*head, "elephants at most +3", "mice", "elephants", "of"], lines)
 
 
 def against_one(runs: Runs, cells: list[str], rows: list[str], usual: str) -> None:
@@ -197,7 +206,7 @@ def against_one(runs: Runs, cells: list[str], rows: list[str], usual: str) -> No
             if row != usual and len(change) >= FEWEST:
                 figures = [percent(change[:, NAMES.index(name)]) for name in ("others", "mice", "elephants")]
                 lines.append([title(cell), row, str(len(change)), *figures])
-    table([f"against {usual}, %", "", "seeds", "mice of no incast", "all mice", "elephants"], lines)
+    filed("pet-incasts", [f"against {usual}, %", "", "seeds", "mice of no incast", "all mice", "elephants"], lines)
 
 
 def seeds_of(runs: Runs, cells: list[str], rows: list[str]) -> list[int]:
@@ -217,7 +226,7 @@ def scored(runs: Runs, cells: list[str], rows: list[str], seeds: list[int]) -> F
     return np.asarray(100 * np.log(found[:, :-1] / found[:, -1:]).mean(axis=3))
 
 
-def oracle(runs: Runs, cells: list[str], rows: list[str], more: Sequence[str] = ()) -> None:
+def oracle(runs: Runs, cells: list[str], rows: list[str], name: str, more: Sequence[str] = ()) -> None:
     """The best of ``rows`` in every cell in hindsight against the one best over all, and ``more`` beside them."""
     seeds = seeds_of(runs, cells, [*rows, *more])
     scores, others = scored(runs, cells, rows, seeds), scored(runs, cells, list(more), seeds) if more else None
@@ -229,7 +238,7 @@ def oracle(runs: Runs, cells: list[str], rows: list[str], more: Sequence[str] = 
     if others is not None:
         ranked += [(row, others[:, k]) for k, row in enumerate(more)]
     lines = [[row, *(f"{x:+.1f}" for x in one.mean(axis=1)), points(one.mean(axis=0))] for row, one in ranked]
-    table([f"seeds {', '.join(map(str, seeds))}", *map(title, cells), "mean"], lines)
+    filed(name, [f"seeds {', '.join(map(str, seeds))}", *map(title, cells), "mean"], lines)
     held = []
     for seed in range(len(seeds)):
         known = np.delete(scores, seed, axis=2).mean(axis=2)
@@ -247,7 +256,7 @@ def chosen(runs: Runs, cells: list[str]) -> None:
     rows = [row for row in runs[cells[0]] if row != "SECN1"]
     scores = scored(runs, cells, rows, list(CHOSE)).mean(axis=2)
     lines = [[row, *(f"{x:+.1f}" for x in (*one, one.mean()))] for row, one in zip(rows, scores.T, strict=True)]
-    table([f"seeds {' and '.join(map(str, CHOSE))}", *map(title, cells), "mean"], lines)
+    filed("pet-chosen", [f"seeds {' and '.join(map(str, CHOSE))}", *map(title, cells), "mean"], lines)
 
 
 def rests(runs: Runs, cells: list[str]) -> None:
@@ -258,17 +267,17 @@ def rests(runs: Runs, cells: list[str]) -> None:
         means = [100 * np.expm1(changes(runs, cell, row, "SECN1").mean(axis=0)) for cell in cells]
         lines.append([row, *(f"{one[0]:+.1f}, {one[2]:+.1f}" for one in means)])
     seeds = ", ".join(map(str, seeds_of(runs, cells, rows)))
-    table([f"mice, elephants, %, seed {seeds}", *map(title, cells)], lines)
+    filed("pet-rests", [f"mice, elephants, %, seed {seeds}", *map(title, cells)], lines)
 
 
-def frontier(runs: Runs, cells: Iterable[str], seeds: range) -> None:
+def frontier(runs: Runs, cells: Iterable[str], seeds: range, name: str) -> None:
     """What each constant gives mice and takes from elephants, over the same seeds."""
     lines = []
     for cell in cells:
         found = against_secn1(runs, cell, seeds)
         for row in sorted(found, key=lambda one: float(found[one][:, 0].mean())):
             lines.append([title(cell), row, *map(percent, found[row].T), goal(found[row])])
-    table([f"against SECN1, %, {named(seeds)}", "", "mice, mean", "mice, p99", "elephants, mean", "goal"], lines)
+    filed(name, [f"against SECN1, %, {named(seeds)}", "", "mice, mean", "mice, p99", "elephants, mean", "goal"], lines)
 
 
 def against_secn1(runs: Runs, cell: str, seeds: range) -> dict[str, Floats]:
@@ -303,19 +312,20 @@ def main(arguments: list[str]) -> None:
     calm = [cell for cell in cells if not cell.endswith("-incast")]
     incasts = [cell for cell in cells if cell.endswith("-incast")]
     constants = [row for row in runs[calm[0]] if is_constant(row)]
-    reached(runs, [(cell, other) for other in PUBLISHED for cell in cells], "fct", goals=True)
+    reached(runs, [(cell, other) for other in PUBLISHED for cell in cells], "fct", "pet-fct", goals=True)
     by_workload = [[cell for cell in some if cell.startswith(word)] for some in (calm, incasts) for word in WORD]
     over_loads(runs, by_workload, "fct")
     for some in by_workload[: len(WORD)]:
         least_for_elephants(runs, some)
     best_for_mice(runs, calm)
-    frontier(runs, LOW, MANY)
-    frontier(runs, WIDE_CELLS, WIDE)
-    reached(runs, [(cell, other) for cell in LOW for other in ("SECN1", "20/160/50", "fct")], RESTING, goals=False)
-    oracle(runs, calm, in_all(runs, calm, constants))
-    reached(runs, product(incasts, in_all(runs, cells, constants)), "fct", goals=False)
+    frontier(runs, LOW, MANY, "pet-constants-30")
+    frontier(runs, WIDE_CELLS, WIDE, "pet-constants")
+    rested = [(cell, other) for cell in LOW for other in ("SECN1", "20/160/50", "fct")]
+    reached(runs, rested, RESTING, "pet-rests-more", goals=False)
+    oracle(runs, calm, in_all(runs, calm, constants), "pet-oracle")
+    reached(runs, product(incasts, in_all(runs, cells, constants)), "fct", "pet-fct-constants", goals=False)
     against_one(runs, incasts, sorted({row for cell in incasts for row in runs[cell]}), "SECN1")
-    oracle(runs, cells, in_all(runs, cells, constants), ["fct"])
+    oracle(runs, cells, in_all(runs, cells, constants), "pet-oracle-incasts", ["fct"])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`fct` in the kernel's rack beside the virtual engine: the table of docs/findings/pet.md.
+"""`fct` in the kernel's rack beside the virtual engine: docs/findings/tables/pet-fct-rack.csv.
 
     .venv/bin/python scripts/tuner_rack.py [FOLDER ...]     # of scripts/tuner_runs.py: keep what they have
 
@@ -24,12 +24,12 @@ from tuner_oracle import (
     Line,
     by_cell,
     changes,
+    filed,
     in_order,
     keep,
     kept,
     measured,
     percent,
-    table,
     title,
 )
 
@@ -45,7 +45,7 @@ def line(file: Path) -> Line:
 
 
 def main(folders: list[str]) -> None:
-    """Print the table: of the seeds that both engines have, and how many of the rack's runs were degraded."""
+    """Write the table: of the seeds that both engines have, and how many of the rack's runs were degraded."""
     if folders:
         keep(KEPT, HEAD, (line(file) for one in folders for file in Path(one).glob("*.npz")))
     lines = kept(KEPT)
@@ -62,7 +62,11 @@ def main(folders: list[str]) -> None:
                 both.append(changes(some, cell, "fct", other)[:, FELT].T)
             rows.append([title(cell), other, str(len(seeds)), *map(percent, itertools.chain(*zip(*both, strict=True)))])
     felt = ("mice, mean", "mice, p99", "elephants, mean")
-    table(["fct, %", "against", "seeds", *(f"{what}: {engine}" for what in felt for engine in ENGINES)], rows)
+    filed(
+        "pet-fct-rack",
+        ["fct, %", "against", "seeds", *(f"{what}: {engine}" for what in felt for engine in ENGINES)],
+        rows,
+    )
     rack = [one["verdict"] for one in lines if one["engine"] == "kernel"]
     reasons = Counter(reason.partition(":")[0] for verdict in rack for reason in verdict.split("; "))
     print(

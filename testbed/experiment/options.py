@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from testbed.registry import GROUPS, Plugin, available
 
 DOCS_FILE = Path(__file__).parents[2] / "docs/reference/plugins.md"
 OURS = "testbed_"  # what the packages of shipped plugins begin with
+FEWEST = 4  # options in common that are told once
 
 INTRODUCTION = """\
 # Controllers and tuners, and their options
@@ -69,23 +71,36 @@ def docs_text() -> str:
     lines = [INTRODUCTION]
     for kind in GROUPS:
         lines.append(f"## {kind.capitalize()}s\n")
+        described: dict[str, str] = {}
         for plugin in available(kind):
             if plugin.form.__module__.startswith(OURS):
-                lines += _section(describe(plugin))
+                lines += _section(describe(plugin), described)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _section(described: dict[str, Any]) -> Iterator[str]:
-    yield f"### `{described['name']}`\n"
-    yield f"{described['description']}\n"
-    if presets := _presets(described):
+def _section(plugin: dict[str, Any], described: dict[str, str]) -> Iterator[str]:
+    """One plugin; options that stand at an earlier one are named."""
+    yield f"### `{plugin['name']}`\n"
+    yield f"{plugin['description']}\n"
+    presets = [f"| `{name}` | {what.replace('|', chr(92) + '|')} |" for name, what in _presets(plugin)]
+    options = {
+        f"| `{name}` | {f'`{default}`' if default else ''} | {what} |": name for name, default, what in _options(plugin)
+    }
+    common = Counter(described[row] for row in options if row in described)
+    earlier = {row: described[row] for row in options if common[described.get(row, "")] >= FEWEST}
+    if presets:
         yield "| preset | options |\n|---|---|"
-        yield from (f"| `{name}` | {what.replace('|', chr(92) + '|')} |" for name, what in presets)
+        yield from presets
         yield ""
-    if options := _options(described):
+    if own := [row for row in options if row not in earlier]:
         yield "| option | default | meaning |\n|---|---|---|"
-        yield from (f"| `{name}` | {f'`{default}`' if default else ''} | {what} |" for name, default, what in options)
+        yield from own
         yield ""
+    for other in dict.fromkeys(earlier.values()):
+        names = ", ".join(f"`{options[row]}`" for row, first in earlier.items() if first == other)
+        yield f"As in [`{other}`](#{other}): {names}.\n"
+    for row in options:
+        described.setdefault(row, plugin["name"])
 
 
 def _presets(described: dict[str, Any]) -> list[tuple[str, str]]:
