@@ -73,6 +73,8 @@ def test_search_finds_what_newcomers_ask_and_everybody_can_read_it(whole: Path) 
     with served(whole) as address, chromium() as browser:
         with visit(browser, f"{address}/index.html") as seen:
             assert seen.barriers() == []
+            seen.page.locator(".md-search__input").focus()
+            expect(seen.page.locator(".md-search-result__meta")).to_have_text("Type to start searching")
             for question, answers in QUESTIONS.items():
                 for asked in ("", question):
                     seen.page.locator(".md-search__input").fill(asked)
