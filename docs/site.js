@@ -4,9 +4,10 @@ addEventListener("load", () => {
   for (const wide of document.querySelectorAll(".md-typeset__scrollwrap")) wide.tabIndex = 0;
 });
 
-// The theme's search wants every word, and its index has none of one letter: "write a controller" would find nothing.
+// The theme's search wants every word, and its index has none of one letter: "write a controller" and "ns-3" would find
+// nothing.
 const post = Worker.prototype.postMessage;
 Worker.prototype.postMessage = function (message, ...rest) {
-  if (message?.type === 2) message = { ...message, data: message.data.replace(/(^|\s)[+]?\w[*]?(?=\s|$)/g, "") };
-  post.call(this, message, ...rest);
+  const words = message?.type === 2 && message.data.split(/[\s-]+/).filter((word) => word.length > 1);
+  post.call(this, words ? { ...message, data: words.join(" ") } : message, ...rest);
 };

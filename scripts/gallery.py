@@ -18,8 +18,8 @@ FOLDER = ROOT / "docs/pictures/gallery"
 PAGE = ROOT / "docs/gallery.md"
 HEAD = """# Gallery
 
-What a run looks like. Each picture is one that `testbed run` writes beside its report (`plots/*.svg`, with the extra `plots`);
-the command below it makes it again, in seconds and without root. `make gallery` writes this page.
+What a run looks like. Each picture is one that `testbed run` writes beside its report (`plots/*.svg`, with the extra
+`plots`); the command below it makes it again, in seconds and without root. `make gallery` writes this page.
 """
 
 
