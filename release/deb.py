@@ -8,13 +8,13 @@ from __future__ import annotations
 import gzip
 import os
 import platform
-import shutil
 import subprocess
 import sys
 from email.utils import formatdate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from release.slim import slim
 from release.wheels import ROOT, epoch_of
 
 NAME, HOME = "testbed", Path("usr/lib/testbed")
@@ -93,8 +93,7 @@ def environment(stage: Path, wheel: Path) -> None:
     config.write_text("".join(one for one in config.open() if not one.startswith("command")))
     for where_from in home.rglob("direct_url.json"):
         where_from.unlink()
-    for tests in [one for one in home.rglob("tests") if one.is_dir() and "pyarrow" in one.parts]:
-        shutil.rmtree(tests)
+    slim(home)
     for file in home.rglob("*"):
         if file.is_file() and not file.is_symlink():
             file.chmod(0o755 if file.parent == home / "bin" else 0o644)
