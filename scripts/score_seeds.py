@@ -1,6 +1,7 @@
 """Scores of controllers on ten seeds, by halves of the suite: the table on `evolved` in docs/findings/controllers.md.
 
     .venv/bin/python scripts/score_seeds.py [CONTROLLER ...]     # scores these anew, 15 s of CPU each, and keeps them
+    .venv/bin/python scripts/score_seeds.py "evolved controller.yields=0"       # with settings
 
 Half of the experiments are those that `program_search.py` sees, the other half is held out; the seeds are other ones
 for both. Intervals hold 95 % by Student's t over seeds. Made of docs/findings/results/score-seeds.csv.
@@ -43,22 +44,24 @@ def line(controller: str, seed: int, outcomes: list[Outcome]) -> dict[str, str]:
     return dict(zip(("controller", "seed", *HALVES, *PARTS), [controller, str(seed), *told], strict=True))
 
 
-def scored(controller: str, seed: int) -> dict[str, str]:
-    return line(controller, seed, [outcome(controller, one, one.seeded(seed, at)) for at, one in enumerate(QUICK)])
+def scored(row: str, seed: int) -> dict[str, str]:
+    controller, *settings = row.split()
+    trials = enumerate(QUICK)
+    return line(row, seed, [outcome(controller, one, [*one.seeded(seed, at), *settings]) for at, one in trials])
 
 
-def main(controllers: list[str]) -> None:
+def main(rows: list[str]) -> None:
     """Score, keep, print."""
-    for controller in controllers:
-        made = [scored(controller, seed) for seed in SEEDS]
+    for row in rows:
+        made = [scored(row, seed) for seed in SEEDS]
         keep(KEPT, ("controller", "seed", *HALVES, *PARTS), made)
     found: dict[str, list[dict[str, str]]] = {}
     for one in kept(KEPT):
         found.setdefault(one["controller"], []).append(one)
     ours = found["evolved"]
-    rows = [[name, str(len(lines)), *shown(lines, ours)] for name, lines in found.items() if len(lines) >= FEWEST]
-    rows.sort(key=lambda row: -float(row[HEAD.index(HALVES[-1])].split()[0]))
-    table(HEAD, rows)
+    told = [[name, str(len(lines)), *shown(lines, ours)] for name, lines in found.items() if len(lines) >= FEWEST]
+    told.sort(key=lambda line: -float(line[HEAD.index(HALVES[-1])].split()[0]))
+    table(HEAD, told)
 
 
 def shown(lines: list[dict[str, str]], ours: list[dict[str, str]]) -> list[str]:

@@ -81,7 +81,7 @@ def test_the_table_of_ten_seeds_is_that_of_the_scores_that_are_kept() -> None:
     script = [sys.executable, ROOT / "scripts/score_seeds.py"]
     made = subprocess.run(script, check=True, capture_output=True, text=True).stdout
     assert made.strip() in (PAGES / "controllers.md").read_text()
-    assert made.splitlines()[2].startswith("| evolved ")
+    assert "\n| evolved | 10 |" in made
 
 
 def test_constants_that_were_run_stay_when_others_are_kept(copy: Path, tmp_path: Path) -> None:
