@@ -23,6 +23,15 @@ CUT = {
     "adaptive": Small("leaf-spine", "dcqcn", settings=("routing=adaptive",)),
     "trimming": Small("trimming", "dcqcn"),
     "priorities": Small("sonic-switch", "dcqcn"),
+    "slow host, messages": Small(
+        "sonic-switch",
+        "dcqcn",
+        settings=(
+            "rack.nic.receive={rate: 10 Gbit/s, xoff: 100 kB}",
+            "transport={recovery: go-back-n, messages: 16 kB}",
+            "packets=[{of: {labels: [lossless]}, dscp: 3, messages: 4 kB}]",
+        ),
+    ),
     "flowlets": Small("leaf-spine", "swift", settings=("routing=flowlet",)),
 }
 WHOLE = {
