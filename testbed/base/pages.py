@@ -17,9 +17,18 @@ CHUNK = 32 << 20  # bytes of address space; memory is taken as it is used
 
 def large_pages(size: int) -> mmap.mmap:
     """So many bytes of address space, all zero; memory is taken as it is used."""
+    return _space(size, "MADV_HUGEPAGE")
+
+
+def small_pages(size: int) -> mmap.mmap:
+    """The same, where only the beginning of each of many will be used."""
+    return _space(size, "MADV_NOHUGEPAGE")
+
+
+def _space(size: int, advice: str) -> mmap.mmap:
     pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | UNRESERVED)
-    if hasattr(mmap, "MADV_HUGEPAGE"):
-        pages.madvise(mmap.MADV_HUGEPAGE)
+    if hasattr(mmap, advice):
+        pages.madvise(getattr(mmap, advice))
     return pages
 
 

@@ -7,19 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
+from mmap import mmap
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Ints
-from testbed.base.pages import large_pages
+from testbed.base.pages import large_pages, small_pages
 from testbed.results.trace import DecisionTrace
 
 
 def _pages(*shape: int) -> Ints:
     """Address space for the largest instant; memory is taken as it is used."""
-    return np.frombuffer(large_pages(max(int(np.prod(shape)), 1) * 8), np.int64, int(np.prod(shape))).reshape(shape)
+    return _in(large_pages, shape)
+
+
+def _in(pages: Callable[[int], mmap], shape: tuple[int, ...]) -> Ints:
+    return np.frombuffer(pages(max(prod(shape), 1) * 8), np.int64, prod(shape)).reshape(shape)
 
 
 @dataclass(frozen=True)
@@ -76,12 +82,12 @@ class OrderedTrace(DecisionTrace):
 
     def divide(self, count: int) -> list[Piece]:
         """Memory of each of so many agents; nothing was recorded yet."""
-        self._left = self._most
+        self._left = self._most  # together they hold little more than `room`, at the beginning of each
         self.pieces = [Piece(self._headers, self._ints_of_state, 0, self._ints)]
         for _ in range(1, count):
-            words = _pages(len(self._ints))
+            words = _in(small_pages, self._ints.shape)
             at = (words.ctypes.data - self._address) // 8
-            self.pieces.append(Piece(_pages(*self._headers.shape), np.zeros(2, np.int64), at, words))
+            self.pieces.append(Piece(_in(small_pages, self._headers.shape), np.zeros(2, np.int64), at, words))
         self._ints_of_state = np.zeros(2, np.int64)
         self._state = self._ints_of_state.data
         return self.pieces
