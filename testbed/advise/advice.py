@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from testbed.advise.budget import MARGIN, SEARCHED, Budget
 from testbed.advise.check import Checked, check, runs_of_check, runs_of_learned
-from testbed.advise.choose import choose, final_draws, reduced, runs_of_choice
+from testbed.advise.choose import Fits, choose, final_draws, reduced, runs_of_choice
 from testbed.advise.contenders import contenders
 from testbed.advise.evidence import Ask, Carry, Evidence, must
 from testbed.advise.knob import Knob
@@ -68,19 +68,25 @@ def advise(
     space = Space.of(task.knobs, task.workloads[0].present)
     others = contenders(space, task.workloads[0].present) if compared else []
     choosing = runs_of_choice(len(space.knobs), len(draws), len(task.names))
-    later, slow = choosing + runs_of_check(task, len(others)), runs_of_learned(task, others)
+    drawing = 2 * len(task.names) * jobs if budget.runs is None else 0  # the page's pictures: one after the other
+    later, slow = choosing + drawing + runs_of_check(task, len(others)), runs_of_learned(task, others)
     starts = [one for one in ((), *(one.candidate for one in others if not one.learned)) if space.has(one)]
     if others and budget.without(later, slow).too_short(evidence.run):
         say(f"a run takes {evidence.run:.1f} s: no time to measure vendors' defaults, rules and tuners on their own")
-        others, later, slow = [], choosing + runs_of_check(task, 0), 0
+        others, later, slow = [], choosing + drawing + runs_of_check(task, 0), 0
     for_search = budget.without(later, slow)
     batch = BATCH if budget.runs is not None else max(BATCH, jobs)
     _possible(for_search, evidence, batch * len(first))
     say(f"searching on {len(draws)} draws of {', '.join(task.names)}: {', '.join(one.name for one in space.knobs)}")
     history = search(Expected(space, task.question.seed), beside, draws, for_search, starts, batch=batch)
     say(f"{len(history.tried)} candidates, {evidence.runs} runs; choosing among the best")
-    choice = choose(history, space, beside, draws, task.question.worth)
-    effects = _effects(choice, space, beside, final_draws(draws)) if choice else []
+
+    def fits(more: int) -> bool:
+        checking = budget.without(later - choosing, slow)
+        return checking.fits(evidence.runs, more * len(task.names), 1, evidence.run) > 0
+
+    choice = choose(history, space, beside, draws, task.question.worth, fits=fits)
+    effects = _effects(choice, space, beside, final_draws(draws), fits) if choice else []
     say(f"checking on {len(task.check_draws)} draws that the search never saw")
     checked = check(task, beside, choice.candidate if choice else None, others)
     if task.keep and choice:
@@ -103,9 +109,9 @@ def _possible(budget: Budget, evidence: Evidence, least: int) -> None:
         raise BadInput(f"--runs {budget.runs}: choosing and checking alone take {budget.later}; give at least {least}")
 
 
-def _effects(choice: Standing, space: Space, beside: Beside, draws: Sequence[int]) -> list[Effect]:
+def _effects(choice: Standing, space: Space, beside: Beside, draws: Sequence[int], fits: Fits) -> list[Effect]:
     changed = space.changed(choice.candidate)
-    if len(changed) < 2:
+    if len(changed) < 2 or not fits(len(changed) * len(draws)):
         return []
     without = [reduced(choice.candidate, [one for one in changed if one is not knob], space) for knob in changed]
     return [Effect(*pair) for pair in zip(changed, beside.stand(without, draws), strict=True)]

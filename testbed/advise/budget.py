@@ -56,4 +56,4 @@ class Budget:
         """How many candidates, at most so many, still fit that take ``each`` runs, after so many were made."""
         if self.runs is not None:
             return max(min(most, (self.runs - self.later - made) // each), 0)
-        return most if self.left(run) > 0 else 0
+        return max(min(most, int(min(self.left(run) / (each * run), most))), 0)

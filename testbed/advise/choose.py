@@ -6,7 +6,7 @@ The best of many candidates has luck in it. More draws take some of that away, a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -15,10 +15,13 @@ from testbed.advise.search import History
 from testbed.advise.space import Space
 from testbed.advise.standing import Beside, Standing
 
+Fits = Callable[[int], bool]  # whether there is time for so many runs of each workload
+
 FINALISTS = 6
 ROUNDS = 3  # of so many, until one stands the draws that are new to it
 MORE = 2  # times the draws of the search
 SPARED = 0.5  # of what makes a change worth it: so much a knob must bring to be changed, and clearly
+SHARE = 0.1  # of the gain, that may be lost with all that are spared: few draws are clear about little
 
 
 def final_draws(draws: Sequence[int]) -> list[int]:
@@ -27,29 +30,34 @@ def final_draws(draws: Sequence[int]) -> list[int]:
 
 
 def runs_of_choice(knobs: int, draws: int, workloads: int) -> int:
-    """How many runs it takes at most."""
-    return (FINALISTS + knobs) * MORE * draws * workloads
+    """How many it takes: a round, and what each knob brings, twice, for the best may become another one."""
+    return ((FINALISTS + 1) * (MORE - 1) + 2 * knobs * MORE) * draws * workloads
 
 
-def choose(history: History, space: Space, beside: Beside, draws: Sequence[int], worth: float) -> Standing | None:
-    """The one; None if no candidate could be advised that gains anything."""
+def choose(
+    history: History, space: Space, beside: Beside, draws: Sequence[int], worth: float, *, fits: Fits
+) -> Standing | None:
+    """The one; None if no candidate could be advised that gains anything. A first round there is in any case."""
     (present,) = beside.stand([()], final_draws(draws))
     least = 0.0 if present.allowed else -math.inf  # where constraints do not hold now, what makes them hold may cost
     ahead = [one.candidate for one in history.whole if one.gain > least]
-    for finalists in (ahead[at : at + FINALISTS] for at in range(0, ROUNDS * FINALISTS, FINALISTS)):
+    for at in range(0, ROUNDS * FINALISTS, FINALISTS):
+        finalists = ahead[at : at + FINALISTS]
+        if not finalists or (at and not fits(len(finalists) * (MORE - 1) * len(draws))):
+            break
         again = [one for one in beside.stand(finalists, final_draws(draws)) if one.allowed and one.gain > least]
         if again:
             best = min(again, key=lambda one: (one.strained, -one.gain))
-            return _spare(best, space, beside, final_draws(draws), worth)
+            return _spare(best, space, beside, final_draws(draws), worth, fits=fits)
     return None
 
 
-def _spare(best: Standing, space: Space, beside: Beside, draws: Sequence[int], worth: float) -> Standing:
+def _spare(best: Standing, space: Space, beside: Beside, draws: Sequence[int], worth: float, *, fits: Fits) -> Standing:
     """Without the knobs whose change brings next to nothing: each that stays must be rolled out and watched."""
     whole = best
     for knob in space.changed(best.candidate):
         kept = [one for one in space.changed(best.candidate) if one.key != knob.key]
-        if not kept:
+        if not kept or not fits(len(draws)):
             break
         (without,) = beside.stand([reduced(best.candidate, kept, space)], draws)
         if without.allowed and _little(whole.gains, without.gains, SPARED * worth):
@@ -58,9 +66,10 @@ def _spare(best: Standing, space: Space, beside: Beside, draws: Sequence[int], w
 
 
 def _little(whole: Sequence[float], without: Sequence[float], least: float) -> bool:
-    """Whether what is lost, draw by draw, is within two standard errors, or so little."""
+    """Whether what is lost, draw by draw, is so little, or within two standard errors and a small part of the gain."""
     lost = np.subtract(whole, without)
-    return bool(lost.mean() <= max(least, 2 * lost.std(ddof=1) / math.sqrt(len(lost))))
+    unclear = 2 * lost.std(ddof=1) / math.sqrt(len(lost))
+    return bool(lost.mean() <= max(least, min(unclear, SHARE * abs(float(np.mean(whole))))))
 
 
 def reduced(candidate: Settings, knobs: Sequence[object], space: Space) -> Settings:

@@ -60,8 +60,12 @@ class Expected:
                          for each in ([one.candidate for one in known], pool))  # fmt: skip
         draws = np.array([float(len(one.gains)) for one in known])
         gain = Surface.through(places, np.array([one.gain for one in known]), draws)
-        hold = Surface.through(places, np.array([_bounded(one.margin) for one in known]), draws)
-        best = max((at for at, one in zip(gain.at(places)[0], known, strict=True) if one.margin >= 0), default=math.inf)
+        whole = draws == draws.max()
+        margins = np.array([_bounded(one.margin) for one in known])
+        said = whole | (margins < 0)  # what held in its first draw may break in another
+        hold = Surface.through(places[said], margins[said], np.ones(said.sum()))  # the least of the draws, not a mean
+        held = gain.at(places)[0][whole & (margins >= 0)]
+        best = float(held.max()) if held.size else math.inf
         chosen: list[int] = []
         while len(chosen) < min(size, len(pool)):
             score = _improvement(*gain.at(there), best) * _above(*hold.at(there))
@@ -91,7 +95,7 @@ def _above(mean: Array, spread: Array) -> Array:
 
 
 def _improvement(mean: Array, spread: Array, best: float) -> Array:
-    """Expected, over the best; 1 if there is none yet, so that what holds the constraints is looked for."""
+    """Expected, over the best; 1 if there is none, so that what holds the constraints is looked for."""
     if math.isinf(best):
         return np.ones(len(mean))
     ahead = (mean - best) / spread

@@ -1,7 +1,8 @@
 """Searches on its half of the draws: runs what is proposed, and stops early what is not worth more runs.
 
-A candidate has its first draw run first. It has the others only if it comes near the best one there, also of its batch,
-and breaks no constraint there that another one holds.
+A candidate has its first draw run first. It has the others only if it comes near the best one there, of those that hold
+the constraints in all draws (the present configuration is one, if it does), and breaks none there if there is such a
+one. What held in its first draw alone stops nobody: the best of many are lucky there.
 """
 
 from __future__ import annotations
@@ -72,13 +73,13 @@ def search(
 
 def _batch(candidates: Sequence[Settings], beside: Beside, draws: Sequence[int], tried: Sequence[Tried]) -> list[Tried]:
     first = beside.stand(candidates, draws[:1])
-    whole = [one.standing for one in tried if one.draws == len(draws)]
-    held = [one for one in (*whole, *first) if one.gains and not one.strained]
+    whole = [*beside.stand([()], draws), *(one.standing for one in tried if one.draws == len(draws))]
+    held = [one for one in whole if one.gains and not one.strained]
     best = max((one.gains[0] for one in held), default=0.0)
     near = [
         one.candidate
         for one in first
-        if one.gains and one.gains[0] > max(best, 0.0) - NEAR and not (held and one.strained)
+        if not one.candidate or (one.gains and one.gains[0] > max(best, 0.0) - NEAR and not (held and one.strained))
     ]
     rest = dict(zip(near, beside.stand(near, draws), strict=True)) if len(draws) > 1 else {}
     runs = beside.evidence.runs
