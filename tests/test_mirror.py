@@ -23,6 +23,7 @@ BEHAVIOURS = {
     ".": {
         "circles": "which C needs which",
         "data_runs_nothing": "what no source may call",
+        "diagrams": "the drawn pictures of the pages",
         "findings": "the pages of what was measured",
         "interface": "what a plugin and a script may use",
         "makefile": "`make run`, whose recipe is more than a command",
