@@ -25,6 +25,7 @@ BEHAVIOURS = {
         "data_runs_nothing": "what no source may call",
         "diagrams": "the drawn pictures of the pages",
         "findings": "the pages of what was measured",
+        "gallery": "the page of small runs",
         "interface": "what a plugin and a script may use",
         "makefile": "`make run`, whose recipe is more than a command",
         "mirror": "this",
