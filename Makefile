@@ -11,7 +11,7 @@ DEGRADED := make run: the run is complete, its verdict is 'degraded'; the table 
 WITH_C := $(addprefix tests/,agent dataplane/test_port_reader.py engines/fluid/test_fluid.py engines/virtual/test_traffic.py \
 	engines/virtual/test_pool.py engines/virtual/test_classes.py engines/virtual/test_credits.py results/test_trace.py)
 
-.PHONY: run test setup check lint types c playbooks unit sanitize fuzz bench lab dist deb where image wheelhouse docs gallery findings pictures schema cache clean help
+.PHONY: run test setup check lint types c links playbooks unit sanitize fuzz bench lab dist deb where image wheelhouse docs gallery findings pictures schema cache clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -23,8 +23,8 @@ test: setup check ## install what is missing, pass all checks and tests
 setup: ## install what is missing, for running and for testing
 	@scripts/setup --tests
 
-check: ## ruff, mypy, import contracts, cppcheck and ansible-lint
-	@$(MAKE) --no-print-directory -j 2 --output-sync types lint c playbooks
+check: ## ruff, mypy, import contracts, cppcheck, links of pages, and ansible-lint
+	@$(MAKE) --no-print-directory -j 2 --output-sync types lint c links playbooks
 
 types:
 	MYPY_NUM_WORKERS=2 .venv/bin/mypy
@@ -37,6 +37,9 @@ lint:
 c: # warnings are errors whenever it is compiled; eBPF and what a card runs have tests of their own
 	cppcheck -q --error-exitcode=1 --std=c11 --enable=warning,portability -Itestbed/compiled -Itestbed/agent -Itestbed/dataplane \
 		$(addprefix testbed/,agent compiled live results sdk/conformance sdk/export/compare.c engines/apps engines/fluid dataplane/port_reader.c)
+
+links: # and anchors: the site is made as it is published
+	$(PYTHON) scripts/site.py build/checked
 
 playbooks:
 	cd ansible && ../.venv/bin/ansible-lint
