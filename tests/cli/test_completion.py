@@ -55,7 +55,7 @@ def test_plugins(complete: Complete) -> None:
     assert complete("testbed run incast-8 --controller dcq") == ["dcqcn"]
     assert complete("testbed run incast-8 --tuner pe") == ["pet"]
     assert complete("testbed sweep incast-8 --controller hpcc,sw") == ["hpcc,swift"]
-    assert complete("testbed list s") == ["spine", "swift", "static"]
+    assert complete("testbed list s") == ["spine", "swift", "schedule", "static"]
     assert complete("testbed check acc") == ["acc"]
     assert complete("testbed replay folder --controller fi") == ["fixed"]
 
