@@ -95,7 +95,7 @@ def _run(workload: Workload, ask: Ask) -> Found:
         return Found(why=str(error))
     if record.interrupted or record.broken:
         return Found(why=record.interrupted or "; ".join(map(str, record.broken)))
-    doubts = frozenset(one.what for one in judge(record).reasons)
+    doubts = frozenset(one.what for one in summary.verdict.reasons)
     return Found({name: float(getattr(summary, name)) for name in NUMBERS} | means(record, summary), doubts=doubts)
 
 

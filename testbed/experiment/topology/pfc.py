@@ -23,10 +23,15 @@ AutoOrSize = Annotated[
 
 
 class Hysteresis(Part):
-    """What pauses above a threshold, until it has fallen to another one."""
+    """What pauses above a threshold, until it has fallen to another one, and what comes meanwhile."""
 
     xoff: float
     xon: float
+    headroom: AutoOrSize = Field(
+        default="auto",
+        description="Buffer beyond `xoff`, for what still arrives until a pause takes effect; `auto` is what that "
+        "needs. What exceeds it is dropped.",
+    )
 
     @model_validator(mode="after")
     def _hysteresis(self) -> Self:
@@ -46,11 +51,6 @@ class Pfc(Hysteresis):
         # a larger distance makes longer bursts, and each gives DCQCN one CNP
         default_factory=lambda data: 0.9 * data.get("xoff", 0.0),
         description="Bytes down to which they must fall before the peer is resumed; by default 90 % of `xoff`.",
-    )
-    headroom: AutoOrSize = Field(
-        default="auto",
-        description="Buffer beyond `xoff` for what still arrives until a pause takes effect; `auto` is what that "
-        "needs. What exceeds it is dropped.",
     )
 
 

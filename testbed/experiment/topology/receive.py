@@ -8,7 +8,7 @@ from pydantic import Field
 
 from testbed.experiment.block import HostName
 from testbed.experiment.topology.links import PositiveRate
-from testbed.experiment.topology.pfc import AutoOrSize, Hysteresis
+from testbed.experiment.topology.pfc import Hysteresis
 from testbed.units import Size
 
 
@@ -24,11 +24,6 @@ class Receive(Hysteresis):
     xon: Annotated[Size, Field(ge=0)] = Field(
         default_factory=lambda data: 0.5 * data.get("xoff", 0.0),
         description="Bytes down to which the buffer falls during a pause; by default half of `xoff`.",
-    )
-    headroom: AutoOrSize = Field(
-        default="auto",
-        description="Buffer beyond `xoff`, for what still arrives until a pause takes effect; `auto` is what that "
-        "needs. What exceeds it is dropped.",
     )
 
     def of(self, host: str) -> bool:
