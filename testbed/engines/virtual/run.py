@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from testbed.engines.virtual.live_apps import LiveApps
 
 log = logging.getLogger(__package__)
-SHOWING = 2e-3  # share of the time that snapshots may take live, for what is due meanwhile is late
+SHOWING = 1e-3  # share of the time that snapshots may take live, for what is due meanwhile is late
 FIFO_PRIORITY = 1
 ROOM = 2000  # rows of decisions before they become columns: what they take stays in caches
 
