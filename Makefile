@@ -11,7 +11,7 @@ DEGRADED := make run: the run is complete, its verdict is 'degraded'; the table 
 WITH_C := $(addprefix tests/,agent dataplane/test_port_reader.py engines/fluid/test_fluid.py engines/virtual/test_traffic.py \
 	engines/virtual/test_pool.py engines/virtual/test_classes.py engines/virtual/test_credits.py results/test_trace.py)
 
-.PHONY: run test setup check lint types c links playbooks unit sanitize fuzz bench lab dist deb where image wheelhouse docs gallery findings pictures schema cache clean help
+.PHONY: run test setup check lint types c links playbooks unit sanitize fuzz bench lab dist deb where image wheelhouse docs gallery notebooks findings pictures schema cache clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -87,6 +87,9 @@ lab: setup ## an emulated lab of hosts with ssh to try playbooks in, until Ctrl-
 
 docs: setup ## build/site: the documentation as a site, every link checked
 	$(PYTHON) scripts/site.py
+
+notebooks: ## docs/start/notebooks: each tutorial as a marimo notebook
+	$(PYTHON) scripts/notebooks.py
 
 gallery: setup ## docs/gallery.md and its pictures, from twenty small runs
 	$(PYTHON) scripts/gallery.py

@@ -1,4 +1,4 @@
-"""The notebook of docs/reference/python.md runs as it is, and what it made can be repeated without it."""
+"""The notebook of docs/reference/python.md runs as it is, and the tutorials' are as `make notebooks` writes them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts import notebooks
 from testbed.base.compiler import cache_folder
 from tests.support.checkout import ROOT
 from tests.support.commands import command
@@ -38,3 +39,14 @@ def test_it_goes_from_a_controller_to_a_figure_that_others_can_repeat(tmp_path: 
     (report,) = tmp_path.glob("results/incast-8-Mine-*/report.html")
     again = command("rerun", str(report), "--trust", "--metrics-addr", "none", cwd=tmp_path)
     assert (again.returncode, again.stdout.partition(":")[0]) == (0, "equal"), again.stderr
+
+
+def test_each_tutorial_has_its_notebook() -> None:
+    """What they type is what `test_start` walks; marimo finds no cycle and no name that two cells define."""
+    files = [notebooks.FOLDER / f"{page.stem}.py" for page in notebooks.PAGES]
+    assert sorted(notebooks.FOLDER.glob("*.py")) == files
+    assert [file.read_text() for file in files] == [notebooks.notebook(page) for page in notebooks.PAGES]
+    done = subprocess.run(
+        [sys.executable, "-m", "marimo", "check", *files], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
