@@ -88,7 +88,7 @@ lab: setup ## an emulated lab of hosts with ssh to try playbooks in, until Ctrl-
 docs: setup ## build/site: the documentation as a site, every link checked
 	$(PYTHON) scripts/site.py
 
-notebooks: ## docs/start/notebooks: each tutorial as a marimo notebook
+notebooks: setup ## build/notebooks: each tutorial as a marimo notebook
 	$(PYTHON) scripts/notebooks.py
 
 gallery: setup ## docs/gallery.md and its pictures, from twenty small runs

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make a marimo notebook of each tutorial: ``make notebooks`` writes docs/start/notebooks from docs/start.
+"""Make a marimo notebook of each tutorial: ``make notebooks`` writes build/notebooks from docs/start.
 
 What is typed in the page is typed by a cell, in the same order. A file that it shows is an editor, and what comes after
 runs again when its text changes. After a run its figures are shown.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs/start").glob("*.md"))
-FOLDER = ROOT / "docs/start/notebooks"
+FOLDER = ROOT / "build/notebooks"
 BLOCK = re.compile(r"(?:<!-- file: (?P<file>\S+) -->\n)?```(?P<kind>\w+)\n(?P<text>.*?)```\n", re.DOTALL)
 LINK = re.compile(r"\[([^]]+)]\((?!https?:)[^)]*\)")  # to other pages, which a notebook does not have beside it
 HEAD = '''"""{title}: a notebook of docs/start/{name}.md, which `make notebooks` writes.
@@ -119,11 +119,14 @@ def cell(takes: list[str], lines: list[str], *gives: str) -> str:
     return f"\n\n@app.cell\ndef _({', '.join(takes)}):\n{body}{given}"
 
 
-def main() -> None:
-    FOLDER.mkdir(exist_ok=True)
-    for page in PAGES:
-        (FOLDER / f"{page.stem}.py").write_text(notebook(page))
+def write(folder: Path) -> list[Path]:
+    """All of them, into this folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [folder / f"{page.stem}.py" for page in PAGES]
+    for file, page in zip(files, PAGES, strict=True):
+        file.write_text(notebook(page))
+    return files
 
 
 if __name__ == "__main__":
-    main()
+    write(FOLDER)

@@ -1,4 +1,4 @@
-"""The notebook of docs/reference/python.md runs as it is, and the tutorials' are as `make notebooks` writes them."""
+"""The notebook of docs/reference/python.md runs as it is, and `make notebooks` writes one of each tutorial."""
 
 from __future__ import annotations
 
@@ -41,11 +41,10 @@ def test_it_goes_from_a_controller_to_a_figure_that_others_can_repeat(tmp_path: 
     assert (again.returncode, again.stdout.partition(":")[0]) == (0, "equal"), again.stderr
 
 
-def test_each_tutorial_has_its_notebook() -> None:
-    """What they type is what `test_start` walks; marimo finds no cycle and no name that two cells define."""
-    files = [notebooks.FOLDER / f"{page.stem}.py" for page in notebooks.PAGES]
-    assert sorted(notebooks.FOLDER.glob("*.py")) == files
-    assert [file.read_text() for file in files] == [notebooks.notebook(page) for page in notebooks.PAGES]
+def test_each_tutorial_becomes_a_notebook(tmp_path: Path) -> None:
+    """What it types is what `test_start` walks; marimo finds no cycle and no name that two cells define."""
+    files = notebooks.write(tmp_path)
+    assert len(files) == len(notebooks.PAGES) > 3
     done = subprocess.run(
         [sys.executable, "-m", "marimo", "check", *files], capture_output=True, text=True, check=False
     )
