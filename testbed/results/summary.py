@@ -272,7 +272,8 @@ class Summary(BaseModel):
         "interruptions after which the long flows were back at full rate", "", lambda m: m.interruptions.recovered)
     recovery: Number = figure(
         "from the end of the short flows to the beginning of the first stretch (one base RTT, or two samples) in which "
-        "the long flows' goodput is at least 90 % of what it was between the warm-up and the first interruption; mean",
+        "both the long flows' goodput and what they send are at least 90 % of what they were between the warm-up and "
+        "the first interruption; a backlog of theirs that drains is no recovery; mean",
         "s", lambda m: m.interruptions.recovery, "RT", "recovery", better="lower", seldom=True,
         source="ADPG's RT. Its text says full line rate, which an algorithm that aims at 95 % would never reach")
     slowed: int = figure(

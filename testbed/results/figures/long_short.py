@@ -38,8 +38,9 @@ def recovery(record: RunRecord, span: Window, *, full: float = FULL, slowed: flo
     """Recovery and reaction of the flows labelled long, taken together, to those labelled short.
 
     * Full rate is the goodput of the long flows from the window's start to the first interruption. They are back at
-      the beginning of the first stretch, of one base RTT or two samples, over which their mean goodput is at least
-      ``full`` of it. ADPG's text says the full line rate, which an algorithm that aims at 95 % would never reach.
+      the beginning of the first stretch, of one base RTT or two samples, over which both their mean goodput and what
+      they send are at least ``full`` of it: a backlog of theirs that drains from a queue is no recovery. ADPG's text
+      says the full line rate, which an algorithm that aims at 95 % would never reach.
     * They have slowed down at the first sample at which the rate that their controller allows, the lower of rate and
       window / base RTT, is at most ``slowed`` of what it was when the interruption began. Goodput would not do: it
       falls as soon as others share the link, whatever the long flow decides.
@@ -51,11 +52,15 @@ def recovery(record: RunRecord, span: Window, *, full: float = FULL, slowed: flo
     if not len(begin) or not len(columns) or len(series.time) < 2:
         return Recovery(len(begin), 0, 0, NAN, NAN)
     limit = np.append(begin[1:], span.end)
-    acked = series.acked_bytes[:, columns].sum(axis=1)
+    acked, wire, inflight = (
+        one[:, columns].sum(axis=1) for one in (series.acked_bytes, series.wire_bytes, series.inflight)
+    )
     stretch = max(rtt, 2 * float(np.median(np.diff(series.time))))
     since = series.time - stretch
-    goodput = (acked - np.interp(since, series.time, acked)) / stretch
-    there = goodput >= full * _mean_rate(series.time, acked, span.start, begin[0], stretch)
+    there = np.ones(len(since), np.bool_)
+    for grown in (acked, wire + inflight):  # what came back, and what was sent
+        rate = (grown - np.interp(since, series.time, grown)) / stretch
+        there &= rate >= full * _mean_rate(series.time, grown, span.start, begin[0], stretch)
     back = [_first(since, there & (series.time <= until), at_least) for at_least, until in zip(end, limit, strict=True)]
 
     allowed = _allowed(record, columns)

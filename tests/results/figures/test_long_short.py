@@ -29,6 +29,7 @@ def staircase() -> RunRecord:
     full = 0.9 * B / 8 * PAYLOAD / WIRE
     corners = np.cumsum([0, 4e-3 * full, 2e-3 * full / 2, 1e-3 * full * 3 / 4, 3e-3 * full])
     series.acked_bytes[:, 0] = np.interp(series.time, [0, 4e-3, 6e-3, 7e-3, 10e-3], corners)
+    series.wire_bytes[:, 0] = series.acked_bytes[:, 0] * WIRE / PAYLOAD
     slow = (series.time > 4.04e-3) & (series.time < 7e-3)
     series.rate[:, 0] = np.where(slow, B / 2, B)
     return record
@@ -40,6 +41,16 @@ def test_recovery_and_reaction_of_a_staircase() -> None:
     assert (found.interruptions, found.recovered, found.slowed) == (1, 1, 1)
     assert found.recovery == pytest.approx(1e-3, abs=1e-4)  # at most a stretch of two samples off
     assert found.reaction == pytest.approx(50e-6 / RTT)  # the second sample is the first with half the rate
+
+
+def test_a_backlog_that_drains_is_no_recovery() -> None:
+    record = staircase()
+    series, backlog = record.flow_series, 0.2e-3 * B / 8  # bytes: came back at full rate from 6 to 6.8 ms
+    drained = np.interp(series.time, [0, 4e-3, 6e-3, 6.8e-3], [0, 0, backlog, 0])
+    for came in (series.acked_bytes, series.wire_bytes):
+        came[:, 0] -= drained
+    series.inflight[:, 0] += drained
+    assert long_short.recovery(record, spans.window(record)).recovery == pytest.approx(1e-3, abs=1e-4)
 
 
 def test_what_full_rate_is_can_be_said() -> None:
