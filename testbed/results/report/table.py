@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from testbed.results.figures.jobs import JobFigures
+from testbed.results.figures.queues import QueueFigures
 from testbed.results.figures.registry import UNKNOWN, Figure, shown_time
 from testbed.results.fitted import Fitted, Prose
 from testbed.results.record import SIMULATED
@@ -94,7 +95,7 @@ def notes(summary: Summary) -> list[str]:
     if _two_classes(s):
         found.append("mice: finite flows of at most 1 MB")
     if s.queues:
-        found.append(f"q0 to q7: the queues of {s.bottleneck}, and the classes that wait there; peak: of the whole run")
+        found += _queue_notes(s)
     found += [_unfinished(one) for one in s.jobs if one.unfinished]
     found += [s.tcp.said] if s.tcp else []
     found += [
@@ -191,8 +192,20 @@ def _applies(one: Figure, summary: Summary) -> bool:
     )  # which only switches, or flows, know
 
 
+def _queue_notes(summary: Summary) -> Iterator[str]:
+    yield f"q0 to q7: the queues of {summary.bottleneck}, and the classes that wait there; peak: of the whole run"
+    if idle := ", ".join(f"q{one.queue} {one.classes}" for one in summary.queues if _idle(one)):
+        yield f"nothing came to {idle}"
+
+
+def _idle(queue: QueueFigures) -> bool:
+    return not (queue.peak or queue.packets or queue.dropped)
+
+
 def _queues(summary: Summary) -> Iterator[list[Cell]]:
     for one in summary.queues:
+        if _idle(one):
+            continue
         told = (
             (f"{one.share:.4g} %", "of the line"),
             (show_size(float(f"{one.mean:.4g}")), "mean"),

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from testbed.fidelity.verdict import judge
+from testbed.results.figures.queues import QueueFigures
 from testbed.results.record import Lateness
 from testbed.results.report.table import render
 from testbed.results.summary import Summary, summarise
@@ -34,6 +35,16 @@ def test_the_table_is_plain_text_at_80_columns() -> None:
     assert "QL 4.00 us mean 4.04 us p99 4.13 us max" in lines
     assert "base RTT 8.00 us (median flow)" in " ".join(lines)
     assert "ECN at s1-eth2: Kmin 100 kB, Kmax 400 kB, Pmax 20 %" in lines
+
+
+def test_a_queue_to_which_nothing_came_is_one_word() -> None:
+    summary = summarise(run((0.6, 0.4)), judge(run((0.6, 0.4))), experiment="sonic-switch", controller="dcqcn")
+    busy = QueueFigures(3, "tc3", share=95, mean=4e4, peak=2e5, packets=1000, marked=14, dropped=0)
+    idle = QueueFigures(4, "tc4", share=0, mean=0, peak=0, packets=0, marked=0, dropped=0)
+    out = text(summary.model_copy(update={"queues": [busy, idle]}))
+    assert "q3 tc3" in out
+    assert "q4 tc4 " not in out
+    assert "nothing came to q4 tc4" in out
 
 
 def test_the_table_fits_with_every_row_and_long_reasons() -> None:
