@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import matplotlib as mpl
@@ -11,11 +13,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from testbed.results.papers.comparison import Metric
-from testbed.results.papers.figures import Figures
+from testbed.results.papers.figures import Figures, Pair
 
 ACROSS = 3  # panels in a row
 PANEL = (3.3, 2.2)  # inches
 LEGEND = 0.5  # inches
+TICKS = (0.1, 0.2, 0.5, 1, 2, 5)  # of ratios
 SETTINGS = {
     "svg.fonttype": "none", "svg.hashsalt": "testbed", "font.size": 8, "axes.linewidth": 0.6, "legend.fontsize": 8,
     "axes.spines.top": False, "axes.spines.right": False,
@@ -39,6 +42,42 @@ def draw(figures: Figures, file: Path) -> None:
         legend.append(Line2D([], [], color="0.3", marker="o", ms=6, mfc="none", ls="", label="printed"))
         drawn.legend(handles=legend, loc="outside lower center", frameon=False, ncols=5)
         drawn.savefig(file, metadata={"Date": None, "Title": figures.comparison.title})
+
+
+def agreement(found: dict[str, Figures], file: Path) -> None:
+    """Every figure that was printed, as the ratio of ours to it: a line per comparison, filled where the two are equal.
+
+    A figure of 0 has no ratio and is left out.
+    """
+    with mpl.rc_context(SETTINGS):  # type: ignore[arg-type]
+        drawn = Figure((ACROSS * PANEL[0] * 0.7, 0.26 * len(found) + 0.9), layout="constrained")
+        axes = drawn.subplots()
+        for at, figures in enumerate(reversed(found.values())):
+            known = [pair for pair in pairs(figures) if pair.word]
+            ratios = [(pair.ours.median / pair.printed, pair.word) for pair in known if _comparable(pair)]
+            for word, face in (("equal", _colour(0)), ("miss", "none")):
+                x = [ratio for ratio, said in ratios if said == word]
+                axes.plot(x, [at] * len(x), "o", color=_colour(0), mfc=face, ms=4, mew=0.8, alpha=0.7)
+            equal = sum(pair.word == "equal" for pair in known)
+            axes.text(1.01, at, f"{equal} of {len(known)}", transform=axes.get_yaxis_transform(), va="center")
+        axes.axvline(1, color="0.3", lw=0.8)
+        axes.set_xscale("log")
+        axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
+        axes.set_yticks(range(len(found)), list(reversed(found)))
+        axes.set_xlabel("here / printed; filled: equal by the rule of the comparison, and how many of all are")
+        axes.grid(axis="y", lw=0.3)
+        drawn.savefig(file, metadata={"Date": None, "Title": "here and printed"})
+
+
+def pairs(figures: Figures) -> Iterator[Pair]:
+    """All figures of a comparison."""
+    about = figures.comparison
+    for row, column, metric in product(about.rows, about.columns, about.metrics):
+        yield figures.pair(row, column, metric)
+
+
+def _comparable(pair: Pair) -> bool:
+    return bool(pair.ours and pair.ours.median > 0 and isinstance(pair.printed, float | int) and pair.printed > 0)
 
 
 def _panel(axes: Axes, figures: Figures, name: str, metric: Metric) -> None:

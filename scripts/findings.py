@@ -3,8 +3,9 @@
 A page is written by hand but for its tables. From ``<!-- adpg-table-2 -->`` to the next ``<!-- end -->`` stands the
 comparison of that name, of results/adpg-table-2.csv; one of more than `MOST_ROWS` as a picture, with its figures in
 tables/adpg-table-2.csv. From ``<!-- adpg-table-2 kernel -->`` on stand its cells in the kernel's rack, of
-results/kernel/adpg-table-2.csv, beside the others. With ``FROM=FOLDER``, where `testbed reproduce all --engine
-virtual --out FOLDER` left its runs, each of them replaces the one that was kept.
+results/kernel/adpg-table-2.csv, beside the others. ``<!-- agreement -->`` is a picture of all of a page's comparisons.
+With ``FROM=FOLDER``, where `testbed reproduce all --engine virtual --out FOLDER` left its runs, each of them replaces
+the one that was kept.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import re
 import sys
 from pathlib import Path
 
-from finding_plot import draw
+from finding_plot import agreement, draw, pairs
 
 from testbed.results.compare.median import coverage, rank
 from testbed.results.papers import comparison as published
@@ -30,6 +31,7 @@ from testbed.runs.reproduce.measure import collect
 PAGES = Path(__file__).resolve().parents[1] / "docs/findings"
 BLOCK = re.compile(r"(<!-- ([\w-]+)( kernel)? -->\n).*?(<!-- end -->)", re.DOTALL)
 ENGINE = "virtual"
+AGREEMENT = "agreement"
 MOST_ROWS = 20  # that anybody reads
 
 
@@ -49,6 +51,8 @@ def filled(page: str, results: Path) -> str:
     """A page with its tables as the kept results in ``results`` make them."""
 
     def block(found: re.Match[str]) -> str:
+        if found[2] == AGREEMENT:
+            return f"{found[1]}\n{_agreement(page, results)}\n\n{found[4]}"
         comparison = published.load(found[2])
         virtual = _figures(comparison, results / f"{found[2]}.csv")
         if found[3]:
@@ -58,6 +62,19 @@ def filled(page: str, results: Path) -> str:
         return f"{found[1]}\n{told}\n\n{found[4]}"
 
     return BLOCK.sub(block, page)
+
+
+def _agreement(page: str, results: Path) -> str:
+    names = [name for _, name, kernel, _ in BLOCK.findall(page) if name != AGREEMENT and not kernel]
+    tables = results.parent / "tables"
+    tables.mkdir(exist_ok=True)
+    found = {name: _figures(published.load(name), results / f"{name}.csv") for name in names}
+    agreement(found, tables / f"{AGREEMENT}.svg")
+    words = [pair.word for figures in found.values() for pair in pairs(figures) if pair.word]
+    return (
+        f"![Every printed figure of this page beside ours](tables/{AGREEMENT}.svg)\n\n{words.count('equal')} of {len(words)} "
+        "printed figures are ours by the rules of their comparisons, which say what counts as equal. Each dot is one."
+    )
 
 
 def _told(name: str, figures: Figures, tables: Path) -> str:
