@@ -72,8 +72,9 @@ def _agreement(page: str, results: Path) -> str:
     agreement(found, tables / f"{AGREEMENT}.svg")
     words = [pair.word for figures in found.values() for pair in pairs(figures) if pair.word]
     return (
-        f"![Every printed figure of this page beside ours](tables/{AGREEMENT}.svg)\n\n{words.count('equal')} of {len(words)} "
-        "printed figures are ours by the rules of their comparisons, which say what counts as equal. Each dot is one."
+        f"![Every printed figure of this page beside ours](tables/{AGREEMENT}.svg)\n\n"
+        f"{words.count('equal')} of {len(words)} printed figures are ours by the rules of their comparisons, which say "
+        "what counts as equal. Each dot is one."
     )
 
 
