@@ -114,7 +114,7 @@ def _share_of_rtt(value: float) -> str:
     return f"p99 is {value:.0%} of the base RTT"
 
 
-NOT_THE_EXPERIMENT = "the result is not the experiment's (docs/explanation/fidelity.md)"
+NOT_THE_EXPERIMENT = "the result is not the experiment's (docs/reference/verdicts.md)"
 EMPTY_QUEUES = "start the flows before there is a standing queue"
 MEND_TUNER = "mend the tuner: 'tuners' in manifest.json has the first of them, and why"
 BREAK = "it stays for ever: take routes that go up and then down, or set rack.switch.watchdog"

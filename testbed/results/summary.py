@@ -340,7 +340,7 @@ class Summary(BaseModel):
     pacing_lag_p99: Number = figure(
         "how late packets left in the window, nominal", "s",
         lambda m: m.record.late.pacing_lag.histogram.quantile(0.99),
-        source="the verdict's limits are in [fidelity.md](../explanation/fidelity.md)")
+        source="the verdict's limits are in [verdicts](verdicts.md)")
     pacing_lag_max: Number = figure("the latest one, nominal", "s", lambda m: m.record.late.pacing_lag.largest)
     feedback_lag_p99: Number = figure(
         "how long feedback waited for the controller, nominal", "s",

@@ -73,7 +73,7 @@ def test_every_reason_that_is_no_limit_names_what_to_do() -> None:
     reasons = judge(record).reasons
     assert [one.what for one in reasons] == ["the run ended early", "empty measurement window", "queues differ"]
     assert [one.what for one in reasons if not REMEDY.search(one.remedy)] == []
-    assert reasons[-1].remedy == "the result is not the experiment's (docs/explanation/fidelity.md); raise --dilation"
+    assert reasons[-1].remedy == "the result is not the experiment's (docs/reference/verdicts.md); raise --dilation"
 
 
 @pytest.mark.parametrize(("warmup", "used"), [(4e-3, 0.5), (0.0, 2.0)])
