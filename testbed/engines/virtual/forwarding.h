@@ -10,32 +10,35 @@
 #include "ecmp.h"
 #include "world.h"
 
+static void catch_up(struct world *w, struct line *l, int64_t before); /* lines.h */
+
 #if MANY_PATHS
 
 /* As port_route does (adaptive.bpf.h). */
-static int64_t adaptive_choice(const struct world *w, int64_t here, const int64_t *hops, const struct roce *packet)
+static int64_t adaptive_choice(struct world *w, int64_t here, const int64_t *hops, const struct roce *packet)
 {
 	struct next_hops ports = {.count = (uint32_t)hops[0]};
 	uint32_t drawn = draw(port_constants.seed + (uint32_t)here, bpf_ntohl(packet->qp), bpf_ntohl(packet->psn));
 
-	for (int64_t i = 0; i < hops[0]; i++)
+	for (int64_t i = 0; i < hops[0]; i++) {
+		catch_up(w, &w->lines[hops[1 + i]], w->now);
 		ports.port[i] = (uint32_t)w->lines[hops[1 + i]].from;
+	}
 	return shortest_queue(&ports, drawn, (uint64_t)w->now);
 }
 
 #endif
 
 /* `hops`: how many there are, and their lines. */
-static inline int64_t next_hop(const struct world *w, int64_t here, const int64_t *hops, const struct roce *packet,
-			       const struct __sk_buff *skb)
+static inline int64_t next_hop(struct world *w, int64_t here, const int64_t *hops, const struct packet *p)
 {
+	const struct roce *packet = (const struct roce *)p->bytes;
+
 #if MANY_PATHS
 	if (w->routing == ADAPTIVE)
 		return adaptive_choice(w, here, hops, packet);
-	if (skb->hash)
-		return hop_of_hash(skb->hash, hops[0]);
-#else
-	(void)skb;
+	if (p->hash)
+		return hop_of_hash(p->hash, hops[0]);
 #endif
 	return ecmp_choice(packet, w->hash_seed[here], hops[0]);
 }
@@ -93,17 +96,16 @@ static struct line *only_next_line(const struct world *w, int64_t here, const st
 	return hops[0] == 1 ? &w->lines[hops[1]] : NULL;
 }
 
-static struct line *next_line(struct world *w, int64_t here, const struct packet *p, const struct __sk_buff *skb)
+static struct line *next_line(struct world *w, int64_t here, const struct packet *p)
 {
-	const struct roce *packet = (const struct roce *)p->bytes;
 	struct line *only = only_next_line(w, here, p);
-	int64_t host = host_of(w, packet);
+	int64_t host = host_of(w, (const struct roce *)p->bytes);
 	const int64_t *hops;
 
 	if (only || host < 0)
 		return only;
 	hops = hops_to(w, here, edge_of(w, here, host, p));
-	return hops[0] ? &w->lines[hops[1 + next_hop(w, here, hops, packet, skb)]] : NULL;
+	return hops[0] ? &w->lines[hops[1 + next_hop(w, here, hops, p)]] : NULL;
 }
 
 /* As a router does: one hop less to live, and the addresses of the next link. */

@@ -4,7 +4,9 @@
  *
  * A line is a FIFO, so that the heap holds one arrival per busy line. Without priority flow control nothing stops a
  * packet once it was sent: when it begins, ends and arrives is known at once. With it packets wait for their line, which
- * may be paused, and a second event says when the line is free. So they do with Bolt, where answers overtake data.
+ * may be paused, and a second event says when the line is free. So they do with Bolt, where answers overtake data. Ports
+ * with several queues need that event only if what leaves changes something elsewhere (is_awaited). Else a line catches up
+ * when somebody looks: a packet that joins it, one that comes out of it, a sample.
  */
 #ifndef TESTBED_LINES_H
 #define TESTBED_LINES_H
@@ -111,8 +113,16 @@ static int64_t held_queues(const struct world *w, const struct line *l, int64_t 
 	return held;
 }
 
-/* The same of a port with several queues. */
-static void serve(struct world *w, struct line *l)
+/* Others must know at once what leaves: it gives back memory, for which somebody is paused; or it arrives in another part. */
+static int is_awaited(const struct world *w, const struct line *l)
+{
+	const struct class_table *classes = w->class_table;
+
+	return classes->shared || classes->lossless || l->beyond;
+}
+
+/* A port with several queues is free, and has been since `now`: what comes next. */
+static void serve(struct world *w, struct line *l, int64_t now)
 {
 	const struct class_table *classes = w->class_table;
 	struct queues *q = &w->queues[l - w->lines];
@@ -145,8 +155,9 @@ static void serve(struct world *w, struct line *l)
 		}
 	}
 	l->busy = 1;
-	begin(w, l, next, w->now);
-	set_event(w, id, l->free);
+	begin(w, l, next, now);
+	if (is_awaited(w, l))
+		set_event(w, id, l->free);
 }
 
 static void watchdog_looks(struct world *w, struct line *l)
@@ -154,39 +165,58 @@ static void watchdog_looks(struct world *w, struct line *l)
 	int64_t until;
 
 	look_at_queues(w, l, held_queues(w, l, &until));
-	serve(w, l);
+	serve(w, l, w->now);
 }
 
-/* The last bit has left. */
-static void port_is_free(struct world *w, struct line *l)
+/* The last bit of a packet has left a port. */
+static void leave_port(struct world *w, struct line *l, struct packet *p, int64_t now)
 {
-	const struct class_table *classes = w->class_table;
-	struct packet *p = l->leaving;
+	const struct size size = {1, p->length};
 
-	l->leaving = NULL;
-	l->busy = 0;
-	if (p && l->sender >= 0) {
-		const struct size size = {1, p->length};
+	if (((const struct class_table *)w->class_table)->shared)
+		give_back_memory(w, l, p);
+	count_departure(left_queue(w, l, p->queue), &size, (uint64_t)now);
+	count_departure((struct departures *)w->departures + l->to, &size, (uint64_t)now);
+}
 
-		if (classes->shared)
-			give_back_memory(w, l, p);
-		count_departure(left_queue(w, l, p->queue), &size, (uint64_t)w->now);
-		count_departure((struct departures *)w->departures + l->to, &size, (uint64_t)w->now);
+/* Packets wait for the line, and none is on it that would look: an event must. */
+static void stay_awake(struct world *w, struct line *l)
+{
+	if (l->busy && !is_awaited(w, l) && !l->on_the_way.first && w->queues[l - w->lines].waits)
+		set_event(w, w->line_count + (l - w->lines), l->free);
+}
+
+#else
+
+/* Only now is the packet out of its switch. */
+static void leave_port(struct world *w, struct line *l, struct packet *p, int64_t now)
+{
+	struct roce *packet = (struct roce *)p->bytes;
+
+	(void)now;
+	((uint64_t *)w->departed)[l->from] += p->length;
+	if (w->lossless && p->data) {
+		leave_switch(bpf_ntohs(packet->shim.ingress), p->length, nic_constants.xon);
+		packet->shim.ingress = 0; /* nic_rx and port_ingress, where it comes out, are too late */
 	}
-	serve(w, l);
+}
+
+static void stay_awake(struct world *w, struct line *l)
+{
+	(void)w, (void)l;
 }
 
 #endif
 
-/* Where packets wait: what comes next on a line that is free. */
-static void go_on(struct world *w, struct line *l)
+/* Where packets wait: what comes next on a line that is free, and has been since `now`. */
+static void go_on(struct world *w, struct line *l, int64_t now)
 {
 	struct packet *data = l->waiting[1].first, *other = l->waiting[0].first, *next;
 	int64_t id = w->line_count + (l - w->lines), until = 0;
 
 #if CLASSES
 	if (has_queues(w, l)) {
-		serve(w, l);
+		serve(w, l, now);
 		return;
 	}
 #endif
@@ -205,33 +235,46 @@ static void go_on(struct world *w, struct line *l)
 		next = l->leaving = take(&l->waiting[!other || (data && !ANSWERS_FIRST && data->order < other->order)]);
 	}
 	l->busy = 1;
-	begin(w, l, next, w->now);
+	begin(w, l, next, now);
 	set_event(w, id, l->free);
 }
 
-/* The last bit has left: only now is the packet out of its switch. */
-static void line_is_free(struct world *w, struct line *l)
+/* The last bit of what was leaving has left, if something was. */
+static void has_left(struct world *w, struct line *l, int64_t now)
 {
 	struct packet *p = l->leaving;
 
-#if CLASSES
-	if (has_queues(w, l)) {
-		port_is_free(w, l);
-		return;
-	}
-#endif
-	if (p && l->sender >= 0) {
-		struct roce *packet = (struct roce *)p->bytes;
-
-		((uint64_t *)w->departed)[l->from] += p->length;
-		if (w->lossless && p->data) {
-			leave_switch(bpf_ntohs(packet->shim.ingress), p->length, nic_constants.xon);
-			packet->shim.ingress = 0; /* nic_rx and port_ingress, where it comes out, are too late */
-		}
-	}
 	l->leaving = NULL;
+	if (p && l->sender >= 0)
+		leave_port(w, l, p, now);
+}
+
+static void line_is_free(struct world *w, struct line *l, int64_t now)
+{
+	has_left(w, l, now);
 	l->busy = 0;
-	go_on(w, l);
+	go_on(w, l, now);
+}
+
+/* What a line has done before then, which nobody has looked at: nothing but its queues has a say in it. */
+static void catch_up(struct world *w, struct line *l, int64_t before)
+{
+	while (CLASSES && l->busy && l->free < before)
+		line_is_free(w, l, l->free);
+}
+
+void catch_up_all(struct world *w, int64_t before)
+{
+	for (struct line *l = w->lines; CLASSES && l < w->lines + w->line_count; l++)
+		catch_up(w, l, before);
+}
+
+/* The first packet comes out. Its sender is this part's. */
+static void look_at_sender(struct world *w, struct line *l)
+{
+	catch_up(w, l, w->now);
+	if (l->leaving == l->on_the_way.first) /* without delay it leaves as it arrives, */
+		has_left(w, l, w->now);        /* and what arrives changes */
 }
 
 static void send_on(struct world *w, struct line *l, struct packet *p)
@@ -242,13 +285,14 @@ static void send_on(struct world *w, struct line *l, struct packet *p)
 		if (l->sender < 0)
 			p->queue = ((const struct class_table *)w->class_table)->queue_of[((struct roce *)p->bytes)->tos >> 2];
 		join_queue(&w->queues[l - w->lines], p->queue, p);
-		serve(w, l);
+		serve(w, l, w->now);
+		stay_awake(w, l);
 		return;
 	}
 #endif
 	if (w->queued) {
 		append(&l->waiting[p->data], p);
-		go_on(w, l);
+		go_on(w, l, w->now);
 	} else {
 		begin(w, l, p, w->now > l->free ? w->now : l->free);
 	}

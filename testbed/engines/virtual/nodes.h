@@ -38,7 +38,7 @@ static void at_host(struct world *w, struct line *l, struct packet *p)
 		int64_t host = -1 - l->receiver;
 
 		w->resumed[w->resumed_count++] = w->sender[host];
-		go_on(w, &w->lines[w->up[host]]);
+		go_on(w, &w->lines[w->up[host]], w->now);
 	}
 	if (verdict != TC_ACT_REDIRECT) {
 		if (p->whole)
@@ -55,22 +55,25 @@ static void at_host(struct world *w, struct line *l, struct packet *p)
 static void forward(struct world *w, int64_t here, int64_t from, struct packet *p)
 {
 	struct roce *packet = (struct roce *)p->bytes;
-	struct __sk_buff skb = view_of(p, from);
+	struct __sk_buff skb;
 	struct line *out;
 	int verdict;
 
 #if MANY_PATHS
-	skb.hash = p->hash;
 	if (p->via == here)
 		p->via = -1;
 #endif
-	out = next_line(w, here, p, &skb);
+	out = next_line(w, here, p);
 	if (!out || (w->routed && !route(packet, out))) {
 		w->unroutable++;
 		drop(p);
 		return;
 	}
-	skb.ifindex = (uint32_t)out->from;
+	catch_up(w, out, w->now);
+	skb = view_of(p, out->from);
+#if MANY_PATHS
+	skb.hash = p->hash;
+#endif
 	skb.ingress_ifindex = (uint32_t)from;
 	verdict = port_egress(&skb);
 #if CLASSES

@@ -39,7 +39,7 @@ static void send_pause(struct world *w, int64_t row, uint32_t quanta)
 		set_event(w, renewal, w->now + w->renewed_after * ((512 * l->per_byte / 8) >> TICK_SHIFT));
 	else if (!quanta && !CLASSES)
 		remove_event(w, renewal);
-	go_on(w, l);
+	go_on(w, l, w->now);
 }
 
 static void renew(struct world *w, int64_t row)

@@ -34,7 +34,7 @@ void records_submit(void *record)
 
 	if (record == &pause_slot) {
 		if (pause_slot.what == PAUSE_RECEIVED)
-			go_on(world, &world->lines[world->out[pause_slot.port]]);
+			go_on(world, &world->lines[world->out[pause_slot.port]], world->now);
 		else
 			send_pause(world, pause_slot.port, pause_slot.quanta);
 		return;

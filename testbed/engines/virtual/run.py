@@ -217,6 +217,7 @@ class VirtualRun:
         look = sampler.next_from(collector.next_look)
         while (now := clock.now()) < duration:
             sampler.take()
+            self.world.catch_up()
             self.taps.drain()
             if now >= window:
                 collector.window_begins(now)
@@ -249,6 +250,7 @@ class VirtualRun:
                 if live.seconds_left() <= 0:  # looked at last: the run goes on, however slow it is to show
                     break
         sampler.date()
+        self.world.catch_up()
         live.look()  # of a run of seconds a good part would stay unseen
         return ""
 

@@ -68,6 +68,7 @@ void take_samples(struct world *w, int64_t until)
 	struct sampler *s = w->sampler;
 
 	for (; w->next_sample < until; w->next_sample = s->at[++s->taken]) {
+		catch_up_all(w, w->next_sample + 1);
 		take_ports(w, s, w->next_sample);
 		take_flows(s);
 	}

@@ -132,6 +132,7 @@ def library(unit: Unit) -> ctypes.CDLL:
     library.set_delay.restype, library.set_delay.argtypes = None, [c_void_p, c_int64, c_int64]
     library.run_until_fed.restype, library.run_until_fed.argtypes = c_int64, [c_void_p, c_int64]
     library.relay.restype, library.relay.argtypes = None, [c_void_p, c_int]
+    library.catch_up_all.restype, library.catch_up_all.argtypes = None, [c_void_p, c_int64]
     library.drain.restype, library.drain.argtypes = None, [c_void_p, c_int64]
     library.make_parts.restype, library.make_parts.argtypes = c_void_p, [c_int64, c_int64, c_void_p, c_int64]
     library.set_part.restype, library.set_part.argtypes = None, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p]

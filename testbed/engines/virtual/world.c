@@ -61,11 +61,16 @@ static void set_time(struct world *w, int64_t time)
 
 static void arrives(struct world *w, struct line *l)
 {
-	struct packet *p = take(&l->on_the_way);
+	struct packet *p;
 
+	if ((CLASSES || w->queued) && !l->beyond)
+		look_at_sender(w, l);
+	p = take(&l->on_the_way);
 	if (l->on_the_way.first) {
 		set_event(w, l - w->lines, l->on_the_way.first->arrives);
 		expect(l, l->on_the_way.first);
+	} else if (!l->beyond) {
+		stay_awake(w, l);
 	}
 	if (l->tapped[1])
 		keep_copy(w, l->tapped[1], p, w->now, 1);
@@ -89,7 +94,7 @@ static void happen(struct world *w, const struct occasion *e)
 	if (id < w->line_count) {
 		arrives(w, &w->lines[id]);
 	} else if (id < 2 * w->line_count) {
-		line_is_free(w, &w->lines[id - w->line_count]);
+		line_is_free(w, &w->lines[id - w->line_count], w->now);
 	} else if (id < 3 * w->line_count) {
 		renew_pause(w, &w->lines[id - 2 * w->line_count]);
 	} else {

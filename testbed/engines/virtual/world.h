@@ -141,6 +141,7 @@ void enter(struct world *w, const void *nic, int64_t nic_size, const void *port,
 void drain(struct world *w, int64_t until);
 void abandon(struct world *w);
 int64_t run_until_fed(struct world *w, int64_t until);
+void catch_up_all(struct world *w, int64_t before);
 struct packet *new_packet(void);
 void send_up(struct world *w, int64_t host, struct packet *p);
 

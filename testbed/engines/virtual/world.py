@@ -289,6 +289,11 @@ class World:
         if stuck:
             self.c.renewed_after = LONG
         self.empty()
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Before anybody reads or changes what ports have: nobody looked at their lines until now."""
+        self.code.catch_up_all(self.address, self.ticks() + 1)
 
     def abandon(self) -> None:
         """Give up: its packets and its memory are there for the next world. Nobody may look at it any more."""

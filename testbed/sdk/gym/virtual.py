@@ -72,6 +72,7 @@ class VirtualSession:
             live = self.live
             if is_over(self.controller, live, late):
                 return True
+            world.catch_up()
             schedule.step(now)
             tuning.step(now, world.c.now)
             agent.step(now)

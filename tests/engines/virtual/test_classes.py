@@ -32,6 +32,7 @@ packets:
 {packets}
 rack:
   hosts: {hosts}
+  link: {{delay: {delay}}}
   switch:
     buffer: {buffer}
     marking: {marking}
@@ -54,11 +55,12 @@ def _run(
     duration: int = 1500,
     buffer: str = "5 MB",
     marking: str = "enqueue",
+    delay: str = "1 us",
 ) -> RunRecord:
     """Flow i from host i to the last host has ``dscps[i]``: a DSCP, and perhaps `, ecn: off`."""
     hosts = len(flows) + 1
     text = RACK.format(
-        rate=rate, duration=duration, warmup=duration // 3, hosts=hosts, buffer=buffer, marking=marking,
+        rate=rate, duration=duration, warmup=duration // 3, hosts=hosts, buffer=buffer, marking=marking, delay=delay,
         flows="\n".join(f"  - {{src: h{n}, dst: h{hosts}, {one}}}" for n, one in enumerate(flows, start=1)),
         packets="\n".join(f"- {{of: {{hosts: [h{n}]}}, dscp: {one}}}" for n, one in enumerate(dscps, start=1)),
         queues="\n".join(f"      {one}" for one in [*queues, "7: {schedule: strict, red: off}"]),
@@ -207,20 +209,23 @@ def test_when_packets_are_marked(marking: str, last: int) -> None:
     assert record.flows.ce_packets[3] == last
 
 
-def test_the_area_is_the_integral_of_the_queue() -> None:
-    record = _run(["size: null"] * 3, ["1", "2", "3"], WEIGHED, duration=600)
+@pytest.mark.parametrize("delay", ["1 us", "0 s"])
+def test_the_area_is_the_integral_of_the_queue(delay: str) -> None:
+    record = _run(["size: null"] * 3, ["1", "2", "3"], WEIGHED, duration=300, delay=delay)
     queues, rows = _queues(record)
     series = queues.series
     for number in (1, 2, 3):
         row = rows[number]
         integral = np.trapezoid(series.queue[:, row], series.time)
         assert series.queue_area[-1, row] - series.queue_area[0, row] == pytest.approx(integral, rel=2e-3)
+    sent = series.tx_bytes[[20, -1]][:, list(rows.values())].sum(axis=1)
+    assert np.diff(sent)[0] * 8 / LINE == pytest.approx(series.time[-1] - series.time[20], rel=1e-3)
 
 
 def test_int_is_of_the_packets_own_queue(tmp_path: Path) -> None:
     """HPCC in a strict queue beside one that is full: its stamps say a few packets, and all that the port has sent."""
     text = RACK.format(
-        rate="100 %", duration=200, warmup=60, hosts=4, buffer="5 MB", marking="enqueue",
+        rate="100 %", duration=200, warmup=60, hosts=4, buffer="5 MB", marking="enqueue", delay="1 us",
         flows="\n".join(f"  - {{src: h{n}, dst: h4}}" for n in (1, 2, 3)), packets="- {of: {hosts: [h1]}, dscp: 3}",
         queues="      3: {schedule: strict}",
     )  # fmt: skip
