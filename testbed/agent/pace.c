@@ -157,35 +157,46 @@ static void open_gate(struct datapath *d, int64_t gate, double now)
 	}
 }
 
-/* Send everything that is due by `now`. */
+/* What is due of hosts, gates and credits. */
+static void others_due(struct datapath *d, int64_t id, double due, double now)
+{
+	if (has_credits(d) && id >= d->credits.first_id)
+		credits_due(d, id, due, now);
+	else if (id >= d->flows + d->hosts)
+		open_gate(d, id - d->flows - d->hosts, now);
+	else
+		serve_next(d, id - d->flows, due, now);
+}
+
+/* Whether a flow that is due can leave at once; if not it waits elsewhere. */
+static int can_leave(struct datapath *d, int64_t f, double due, double now)
+{
+	int64_t host = d->flow[f].host;
+
+	if (waits_at_gate(d, f, now))
+		return 0;
+	yield_line(d, f, due, now);
+	if (d->first_waiting[host] < 0 && d->line_free[host] <= due && !paused(d, host, due, now))
+		return 1;
+	wait_for_line(d, f);
+	return 0;
+}
+
+/* Send everything that is due by `now`. A flow that leaves stays in the heap: its next moment takes the place of this one. */
 void send_due(struct datapath *d, double now)
 {
 	if (MANY_PATHS)
 		d->paths.now = now;
 	while (heap_first(&d->agenda) <= now) {
-		double due = heap_first(&d->agenda);
-		int64_t id = heap_pop(&d->agenda);
+		const struct event first = d->agenda.events[0];
 
-		if (has_credits(d) && id >= d->credits.first_id) {
-			credits_due(d, id, due, now);
+		if (first.id < d->flows && can_leave(d, first.id, first.time, now)) {
+			send_flow(d, first.id, first.time, now);
 			continue;
 		}
-		if (id >= d->flows + d->hosts) {
-			open_gate(d, id - d->flows - d->hosts, now);
-			continue;
-		}
-		if (id >= d->flows) {
-			serve_next(d, id - d->flows, due, now);
-			continue;
-		}
-		if (waits_at_gate(d, id, now))
-			continue;
-		yield_line(d, id, due, now);
-		if (d->first_waiting[d->flow[id].host] >= 0 || d->line_free[d->flow[id].host] > due ||
-			 paused(d, d->flow[id].host, due, now))
-			wait_for_line(d, id);
-		else
-			send_flow(d, id, due, now);
+		heap_remove(&d->agenda, first.id);
+		if (first.id >= d->flows)
+			others_due(d, first.id, first.time, now);
 	}
 	while (d->filled_length) {
 		int64_t host = d->filled[--d->filled_length];

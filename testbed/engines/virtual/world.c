@@ -19,14 +19,16 @@
 #include "app_links.h"
 #include "wall.h"
 
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 /* Of this file alone, so that what every packet passes becomes part of the loop. */
-struct __sk_buff;
 static int nic_tx(struct __sk_buff *skb), nic_rx(struct __sk_buff *skb);
 static int port_egress(struct __sk_buff *skb), port_ingress(struct __sk_buff *skb);
 
+#pragma GCC visibility push(hidden) /* their maps and constants are found without a table; libraries are included above */
 #define VIRTUAL
 #define settings nic_constants
 #define LICENSE nic_license
@@ -38,6 +40,7 @@ static int port_egress(struct __sk_buff *skb), port_ingress(struct __sk_buff *sk
 #include "../../dataplane/port.bpf.c"
 #undef settings
 #undef LICENSE
+#pragma GCC visibility pop
 
 #include "nodes.h"
 #include "rates.h"
