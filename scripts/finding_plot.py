@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -18,6 +19,7 @@ from testbed.results.papers.figures import Figures, Pair
 ACROSS = 3  # panels in a row
 PANEL = (3.3, 2.2)  # inches
 LEGEND = 0.5  # inches
+INTERVALS = re.compile(r"^`([\w-]+)`[^|]*?\n\n\| \| ([^|]+) \|.*\n\|[-:|]+\n((?:\|.*\n)+)", re.MULTILINE)
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5)  # of ratios
 SETTINGS = {
     "svg.fonttype": "none", "svg.hashsalt": "testbed", "font.size": 8, "axes.linewidth": 0.6, "legend.fontsize": 8,
@@ -67,6 +69,28 @@ def agreement(found: dict[str, Figures], file: Path) -> None:
         axes.set_xlabel("here / printed; filled: equal by the rule of the comparison, and how many of all are")
         axes.grid(axis="y", lw=0.3)
         drawn.savefig(file, metadata={"Date": None, "Title": "here and printed"})
+
+
+def intervals(page: str, file: Path) -> None:
+    """The first column of each table of a page that has medians with their intervals: a panel per table."""
+    found = [(name, heading, _spans(rows)) for name, heading, rows in INTERVALS.findall(page)]
+    with mpl.rc_context(SETTINGS):  # type: ignore[arg-type]
+        down = math.ceil(len(found) / 2)
+        drawn = Figure((2 * PANEL[0], down * PANEL[1] * 0.7), layout="constrained")
+        for axes, (name, heading, spans) in zip(drawn.subplots(down, 2, squeeze=False).flat, found, strict=True):
+            for at, (_, median, low, high) in enumerate(reversed(spans)):
+                axes.plot([low, high], [at, at], color=_colour(0), lw=0.8, alpha=0.6)
+                axes.plot([median], [at], "o", color=_colour(0), ms=4)
+            axes.set_yticks(range(len(spans)), [row for row, *_ in reversed(spans)], fontsize=7)
+            axes.set_title(f"{name}: {heading.replace('`', '')}", fontsize=8, loc="left")
+            axes.set_xlim(left=0)
+            axes.grid(axis="x", lw=0.3)
+        drawn.savefig(file, metadata={"Date": None, "Title": "medians and intervals of the tables"})
+
+
+def _spans(rows: str) -> list[tuple[str, float, float, float]]:
+    told = [re.match(r"\| (.+?) \| ([\d.,]+) \(([\d.,]+) to ([\d.,]+)\)", row) for row in rows.splitlines()]
+    return [(one[1].replace("`", ""), *(float(one[at].replace(",", "")) for at in (2, 3, 4))) for one in told if one]
 
 
 def pairs(figures: Figures) -> Iterator[Pair]:
