@@ -11,7 +11,7 @@ DEGRADED := make run: the run is complete, its verdict is 'degraded'; the table 
 WITH_C := $(addprefix tests/,agent dataplane/test_port_reader.py engines/fluid/test_fluid.py engines/virtual/test_traffic.py \
 	engines/virtual/test_pool.py engines/virtual/test_classes.py engines/virtual/test_credits.py results/test_trace.py)
 
-.PHONY: run test setup check lint types c links playbooks unit sanitize fuzz bench lab dist deb where image wheelhouse docs gallery notebooks findings pictures schema cache clean help
+.PHONY: run test setup check lint types c links playbooks unit coverage sanitize fuzz bench lab dist deb where image wheelhouse docs gallery notebooks findings pictures schema cache clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -46,6 +46,10 @@ playbooks:
 
 unit: ## the tests that need no root, without the slow ones
 	$(PYTEST) -m "not root and not slow and not uml" -n 2 --dist loadfile
+
+coverage: ## which lines of Python and C the tests without root run, by folder (TESTS=FILES adds some to build/coverage; gcc)
+	$(if $(TESTS),,rm -rf build/coverage)
+	$(PYTHON) -m tests.coverage $(TESTS)
 
 sanitize: ## the tests of the agent's, the engines' and the data plane's C under address and undefined-behaviour sanitizers (gcc)
 	mkdir -p build

@@ -17,7 +17,7 @@ from tests.support.checkout import ROOT
 
 TESTS = ROOT / "tests"
 # Of no module: helpers and their own tests, Ansible's roles, damaged inputs, guests of user-mode Linux.
-APART = {"ansible", "emulated_lab", "fuzz", "support", "uml"}
+APART = {"ansible", "coverage", "emulated_lab", "fuzz", "support", "uml"}
 OWN_ROOTS = {"bench", "controllers", "plugins", "release"}  # the others are testbed's
 BEHAVIOURS = {
     ".": {

@@ -31,15 +31,18 @@ def restore(results: Results) -> Measured:
             raise ValueError("flows.parquet and flow_series.parquet are about different flows")
         if tables["ports"]["port"].to_pylist() != ports:
             raise ValueError("ports.parquet and port_series.parquet are about different ports")
+        flows, port_rate = _flows(tables["flows"]), column_of(tables["ports"], "rate")
+        if any((rate <= 0).any() for rate in (flows.line_rate, flows.path_rate, port_rate)):
+            raise ValueError("a rate of a link is not above 0")
         return Measured(
             duration=summary.duration,
             warmup=manifest.rest.get("start", parse(manifest.experiment["time"]["warmup"], TIME_UNITS, "a time")),
             ports=ports,
             port_neighbour=column_of(tables["ports"], "neighbour"),
-            port_rate=column_of(tables["ports"], "rate"),
+            port_rate=port_rate,
             port_buffer=column_of(tables["ports"], "buffer"),
             bottleneck=ports.index(summary.bottleneck),
-            flows=_flows(tables["flows"]),
+            flows=flows,
             flow_series=flow_series,
             series_flows=np.array([numbers[name] for name in names], np.int64),
             port_series=port_series,
