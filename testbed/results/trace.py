@@ -42,7 +42,8 @@ COUNTS = TOLD[:7]
 NARROW = ("call", "flow", *COUNTS)
 WIDE = ("time", *DECIDED, *TOLD[7:], "rtt", "sent_bytes")
 WHOLE = (*TOLD[7:], "sent_bytes")  # numbers among these
-ROWS = Unit("trace", (Path(__file__).with_name("trace.c"),), ".so", LIBRARY_FLAGS)
+FLAGS = ("-O1", *LIBRARY_FLAGS[1:])  # copies: more makes them no faster, and takes three times as long to compile
+ROWS = Unit("trace", (Path(__file__).with_name("trace.c"),), ".so", FLAGS)
 Block = list[tuple[str, NDArray[Any], NDArray[np.uint8] | None]]
 """Columns: name, values, and, where a row may have none, bits of those that do, the lowest first."""
 

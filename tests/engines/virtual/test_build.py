@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
+
 from testbed.agent.build import SOURCE as AGENT
 from testbed.agent.build import SOURCES as AGENT_SOURCES
 from testbed.base.compiler import PACKAGE
 from testbed.dataplane.build import SOURCE as DATAPLANE
-from testbed.engines.virtual.build import SOURCE, WORLD
+from testbed.engines.virtual.build import SHORT, SOURCE, WORLD, plain, usual_unit
+from testbed.runs.overrides import from_user, overridden
 
 LEAST = 24  # characters: shorter lines are any C
 RUN = 5  # lines on end that are nobody's by chance
@@ -70,3 +73,20 @@ def test_a_function_that_is_copied_is_found(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "core.h").write_text(content.replace("\t", "    "))
     assert copies(tmp_path) == {(tmp_path / "engines/virtual/include/linux/core.h", tmp_path / "agent/core.h")}
+
+
+def test_a_short_run_waits_for_no_optimising(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TESTBED_CACHE", str(tmp_path))
+
+    def unit(duration: str, engine: str = "virtual") -> object:
+        settings = [f"engine={engine}", f"time.duration={duration}"]
+        return usual_unit(
+            overridden(from_user("incast-8"), {"controller": "fixed", "tuner": ""}, {}, settings).experiment
+        )
+
+    packets = 9 * 100e9 / 8 / 1000  # of nine hosts in a second
+    assert unit(f"{0.99 * SHORT / packets} s") == plain(WORLD)
+    assert unit(f"{1.01 * SHORT / packets} s") == WORLD
+    assert unit("1 ms", "live") == WORLD  # keeps pace with a clock
+    WORLD.target().touch()
+    assert unit("1 ms") == WORLD

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from testbed.base.compiler import cache_folder
+from testbed.engines.virtual.build import WORLD
 from testbed.results.folder import load_manifest
 from testbed.runs.same import first_difference
 from tests.support.commands import command
@@ -40,7 +41,7 @@ def environment(cache: Path, compiler: str) -> dict[str, str]:
 
 
 def made_by(cache: Path, compiler: str) -> None:
-    """The programs and their loop, and the rows of recorded decisions."""
+    """The programs and their loop, once, and the rows of recorded decisions."""
     for name in ("world", "trace"):
         (program,) = cache.glob(f"{name}-*")
         assert (b"clang version" in program.read_bytes()) is (compiler == CLANG)
@@ -48,11 +49,12 @@ def made_by(cache: Path, compiler: str) -> None:
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run's results; clang has compiled its programs."""
+    """A run's results; clang has compiled its programs, plainly, since it is short."""
     folder = tmp_path_factory.mktemp("first")
     own = environment(folder / "cache", CLANG)
     subprocess.run([*TESTBED, *RUN], check=True, cwd=folder, env=os.environ | own, capture_output=True)
     made_by(folder / "cache", CLANG)
+    assert list((folder / "cache").glob("world-plain-*"))
     return folder / "out"
 
 
@@ -68,9 +70,12 @@ def busy() -> Iterator[None]:
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not installed")
-def test_another_compiler_folder_and_environment(first: Path, tmp_path: Path) -> None:
+def test_another_compiler_folder_and_environment(first: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """gcc, optimising for this very machine."""
     other = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"} | environment(tmp_path / "cache", GCC)
+    for name in ("TESTBED_CACHE", "CC"):
+        monkeypatch.setenv(name, other[name])
+    WORLD.compiled()
     subprocess.run([*TESTBED, *RUN], check=True, cwd=tmp_path, env=os.environ | other, capture_output=True)
     made_by(tmp_path / "cache", GCC)
     assert first_difference(first, tmp_path / "out") is None
