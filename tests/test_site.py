@@ -89,9 +89,14 @@ def test_search_finds_what_newcomers_ask_and_everybody_can_read_it(whole: Path) 
 
 
 def test_a_link_that_leads_nowhere_ends_it_and_so_does_a_page_that_is_not_in_the_menu(tmp_path: Path) -> None:
-    for name in ("mkdocs.yml", "README.md", "docs", "scripts"):
-        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / name)
-    (tmp_path / "docs/reference/racks.md").write_text("[away](nowhere.md), [up](cli.md#no-such-heading)\n")
+    """The settings are those of all pages; the menu is of two."""
+    for folder in ("docs", "scripts"):
+        (tmp_path / folder).mkdir()
+    shutil.copy(ROOT / "scripts/site.py", tmp_path / "scripts")
+    settings = (ROOT / "mkdocs.yml").read_text().partition("nav:\n")[0]
+    (tmp_path / "mkdocs.yml").write_text(f"{settings}nav: [README.md, docs/racks.md]\n")
+    (tmp_path / "README.md").write_text("# Start\n")
+    (tmp_path / "docs/racks.md").write_text("[away](nowhere.md), [up](../README.md#no-such-heading)\n")
     (tmp_path / "docs/forgotten.md").write_text("Nobody finds me.\n")
     done = site(tmp_path, tmp_path / "build")
     assert done.returncode == 1

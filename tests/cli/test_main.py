@@ -153,8 +153,9 @@ DEEP = {
 }
 
 
-@pytest.mark.parametrize("name", DEEP)
-@pytest.mark.parametrize("verb", ["validate", "sweep", "rack"])
+@pytest.mark.parametrize(
+    ("verb", "name"), [*(("validate", name) for name in DEEP), ("sweep", "flow.yaml"), ("rack", "block.yaml")]
+)
 def test_what_is_nested_too_deeply_or_never_ends_is_one_message(verb: str, name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(DEEP[name])
     arguments = (

@@ -164,7 +164,7 @@ def test_whatever_ends_it_leaves_nothing(end: signal.Signals) -> None:
     running.send_signal(end)
     assert running.wait(timeout=PATIENCE) == 0
     assert before.leftovers() == []
-    assert [pid for pid in theirs if Path(f"/proc/{pid}").exists()] == []
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in theirs))
     assert not folder.exists()
 
 

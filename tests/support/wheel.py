@@ -15,6 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from tests.support.checkout import ROOT
+from tests.support.workers import of_all_workers
 
 UVX = Path(sys.executable).with_name("uvx")
 LEFT_BEHIND = {".git", ".venv", "build", "dist", "results", "tests"}
@@ -29,9 +30,8 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
 
 
 def wheelhouse(factory: pytest.TempPathFactory) -> Path:
-    """The tar that `make wheelhouse` makes, once for all workers, whose folders lie in one."""
-    own = factory.getbasetemp()
-    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "wheelhouse"
+    """The tar that `make wheelhouse` makes, once for all workers."""
+    folder = of_all_workers(factory) / "wheelhouse"
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""The exports of all controllers, written once and compiled with the card of the rack."""
+"""The exports of controllers, written and compiled with the card of the rack when a test first asks for one."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import ctypes
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
+from testbed.base.kept import made_once
 from testbed.compiled.c_firmware import CARD
 from testbed.sdk import jobs
 from testbed.sdk.export.card import job as card_job
 from testbed.sdk.jobs import JobContext
 from tests.support.card.card import Card
+from tests.support.workers import of_all_workers
 
 FEED = Path(__file__).with_name("feed.c")
 BY_HAND = ("adpg", "fixed", "swift")
@@ -23,6 +26,7 @@ STUB = f"-I{CARD}"
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-Wdouble-promotion", "-Wconversion", "-Wsign-conversion")
 UNDEFINED = ("-fsanitize=undefined", "-fsanitize-undefined-trap-on-error")  # whatever C leaves open ends the process
 Cards = Callable[..., Card]
+Made = TypeVar("Made")
 
 
 def export(name: str, folder: Path, **options: object) -> Path:
@@ -34,23 +38,50 @@ def export(name: str, folder: Path, **options: object) -> Path:
     return folder
 
 
+class OnDemand(dict[str, Made]):
+    """By name, each made when somebody first asks for it."""
+
+    def __init__(self, make: Callable[[str], Made]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, name: str) -> Made:
+        self[name] = made = self._make(name)
+        return made
+
+
 @pytest.fixture(scope="session")
 def exports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return {name: export(name, tmp_path_factory.mktemp("export") / name) for name in NAMES}
+    folder = of_all_workers(tmp_path_factory) / "exports"
+    return OnDemand(lambda name: _made(folder / name, lambda new: export(name, new)))
 
 
 @pytest.fixture(scope="session")
-def libraries(exports: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, ctypes.CDLL]:
+def libraries(exports: dict[str, Path]) -> dict[str, ctypes.CDLL]:
     """Device parts on the card."""
-    made = {}
-    for name, folder in exports.items():
-        out = tmp_path_factory.mktemp("lib") / f"{name}.so"
+
+    def compiled(name: str) -> ctypes.CDLL:
+        folder = exports[name]
         sources = [*(folder / "device").glob("*.c"), CARD / "card.c", FEED]
         flags = [*STRICT, STUB, f"-I{folder / 'device'}", *UNDEFINED, "-shared", "-fPIC", "-lm"]
-        done = subprocess.run(["gcc", *flags, *sources, "-o", out], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        made[name] = ctypes.CDLL(str(out))
-    return made
+
+        def compile_to(out: Path) -> None:
+            done = subprocess.run(["gcc", *flags, *sources, "-o", out], capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+
+        return ctypes.CDLL(str(_made(folder.with_suffix(".so"), compile_to)))
+
+    return OnDemand(compiled)
+
+
+def _made(target: Path, make: Callable[[Path], object]) -> Path:
+    """By the first worker that wants it, for all."""
+
+    def whole() -> None:
+        make(new := target.with_name(f"new-{target.name}"))
+        new.rename(target)
+
+    return made_once(target, whole)
 
 
 @pytest.fixture
