@@ -11,7 +11,7 @@ DEGRADED := make run: the run is complete, its verdict is 'degraded'; the table 
 WITH_C := $(addprefix tests/,agent dataplane/test_port_reader.py engines/fluid/test_fluid.py engines/virtual/test_traffic.py \
 	engines/virtual/test_pool.py engines/virtual/test_classes.py engines/virtual/test_credits.py results/test_trace.py)
 
-.PHONY: run test setup check lint types c links playbooks unit coverage sanitize fuzz bench lab dist deb where image wheelhouse docs gallery notebooks findings pictures schema cache clean help
+.PHONY: run test setup check lint types c links playbooks unit coverage sanitize fuzz bench history lab dist deb where image wheelhouse docs gallery notebooks findings pictures schema cache clean help
 
 run: ## install what is missing, run incast-64 (EXPERIMENT=incast-8 for another)
 	@scripts/setup
@@ -63,6 +63,9 @@ fuzz: ## damaged files for whatever reads files of others (MINUTES=10 each, TARG
 
 bench: setup ## measure what docs/findings/bench.md promises (root; ONLY="switch goodput" for a part, OTHER=FOLDER, JSON=FILE)
 	$(SUDO) $(PYTHON) -m bench $(if $(ONLY),--only $(ONLY)) $(if $(OTHER),--other $(OTHER)) $(if $(JSON),--json $(JSON))
+
+history: ## put what a bench has measured into the history of docs/findings/bench.md (JSON="FILE ...")
+	$(PYTHON) -m bench.history $(JSON)
 
 cache: ## compile all controllers and the engines' C into the cache ($$TESTBED_CACHE), so that the first run is as quick as the next
 	$(PYTHON) -m release.cache
