@@ -24,7 +24,7 @@ struct nic_settings {
 	__u32 numbered; /* flows before this one send again what is lost, under its number: all of the run, but no probes */
 	__u32 ahead; /* packets that receivers keep behind a missing one */
 	__u32 credits; /* whether agents at receivers grant what is sent */
-	__u32 trim_tos; /* of what is left of trimmed packets; 0 for none */
+	__u32 trim_tos; /* of what is left of trimmed packets, but for their ECN bits; 0 for none */
 	__u32 slow; /* whether hosts take lossless packets more slowly than their lines bring them */
 	__u32 reserved;
 };

@@ -153,14 +153,43 @@ static __always_inline void reply(struct __sk_buff *skb, struct roce *packet, __
 	bpf_skb_store_bytes(skb, 0, packet, sizeof(*packet), BPF_F_INVALIDATE_HASH); /* other addresses, other path */
 }
 
-/* Of a packet only its headers have come: its sender hears of that at once. Not inline: others do without it. */
+/* The flow's next CNP, if one is due. */
+static __always_inline int notifies(struct flow_rx *flow)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	/* signed: another core may have been here with a later time */
+	if ((__s64)(now - flow->last_cnp_ns) < (__s64)settings.cnp_interval_ns)
+		return 0;
+	flow->last_cnp_ns = now;
+	__sync_fetch_and_add(&flow->cnps, 1);
+	return 1;
+}
+
+/* What has been answered becomes the CNP. */
+static __always_inline int send_cnp(struct __sk_buff *skb, struct roce *packet)
+{
+	packet->qp |= bpf_htonl((__u32)BTH_BECN << 24);
+	packet->tos = settings.cnp_tos;
+	packet->imm = 0;
+	packet->shim = (struct shim){};
+	reply(skb, packet, BTH_CNP, sizeof(*packet));
+	return bpf_redirect(skb->ifindex, 0);
+}
+
+/*
+ * Of a packet only its headers have come: its sender hears of that at once, and that its path is congested, as a mark would
+ * have said. Not inline: others do without it.
+ */
 static __attribute__((noinline)) int on_trimmed(struct __sk_buff *skb, struct roce *packet, __u32 id)
 {
 	struct flow_rx *flow = bpf_map_lookup_elem(&flows_rx, &id);
 	struct receiver *receiver = bpf_map_lookup_elem(&receivers, &id);
+	int notify;
 
 	if (!flow || !receiver)
 		return TC_ACT_OK;
+	notify = packet->tos & 3 && notifies(flow);
 	__sync_fetch_and_add(&flow->packets, 1);
 	__sync_fetch_and_add(&receiver->trims, 1);
 	if (settings.credits)
@@ -171,7 +200,10 @@ static __attribute__((noinline)) int on_trimmed(struct __sk_buff *skb, struct ro
 	reverse(packet);
 	packet->tos = settings.ack_tos;
 	reply(skb, packet, BTH_ACK, sizeof(*packet) + ICRC_SIZE);
-	return bpf_redirect(skb->ifindex, 0);
+	if (!notify)
+		return bpf_redirect(skb->ifindex, 0);
+	bpf_clone_redirect(skb, skb->ifindex, 0);
+	return send_cnp(skb, packet);
 }
 
 static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
@@ -198,16 +230,9 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 		packet->imm = bpf_htonl((__u32)AETH_ACK << 24);
 	}
 	if (ce) {
-		__u64 now = bpf_ktime_get_ns();
-
 		__sync_fetch_and_add(&flow->ce, 1);
 		packet->shim.flags |= id < settings.numbered ? 0 : SHIM_CE; /* or it is said of all that are acknowledged */
-		/* signed: another core may have been here with a later time */
-		if ((__s64)(now - flow->last_cnp_ns) >= (__s64)settings.cnp_interval_ns) {
-			flow->last_cnp_ns = now;
-			__sync_fetch_and_add(&flow->cnps, 1);
-			notify = 1;
-		}
+		notify = notifies(flow);
 	}
 	if (!asked && !notify)
 		return TC_ACT_SHOT; /* delivered; the payload is not read */
@@ -227,12 +252,7 @@ static __always_inline int on_data(struct __sk_buff *skb, struct roce *packet)
 			return bpf_redirect(skb->ifindex, 0);
 		bpf_clone_redirect(skb, skb->ifindex, 0); /* the ACK; the packet itself becomes the CNP */
 	}
-	packet->qp |= bpf_htonl((__u32)BTH_BECN << 24);
-	packet->tos = settings.cnp_tos;
-	packet->imm = 0;
-	packet->shim = (struct shim){};
-	reply(skb, packet, BTH_CNP, sizeof(*packet));
-	return bpf_redirect(skb->ifindex, 0);
+	return send_cnp(skb, packet);
 }
 
 /* What somebody else has sent. */

@@ -2,14 +2,14 @@
  *
  * Packet trimming, as SONiC's SWITCH_TRIMMING says it: a packet that found its queue full comes to the port once more as its
  * headers, with a DSCP by which its receiver knows them. Their queue is that of the DSCP; if that is full as well, they are
- * dropped like anything else. (Linux knows how long a packet is before this hook: only what is redirected is measured again.)
+ * dropped like anything else. Their ECN bits stay as they were (Ultra Ethernet 1.0, 4.1.1). (Linux knows how long a packet is before this hook: only what is redirected is measured again.)
  */
 #ifndef TESTBED_TRIM_BPF_H
 #define TESTBED_TRIM_BPF_H
 
 static __always_inline int can_trim(const struct class_table *classes, const struct roce *packet, __u32 length)
 {
-	return classes->trim_size && packet && packet->tos != classes->trim_tos && length > classes->trim_size;
+	return classes->trim_size && packet && packet->tos >> 2 != classes->trim_tos >> 2 && length > classes->trim_size;
 }
 
 /* An RETH is behind INT. */
@@ -39,7 +39,7 @@ static __attribute__((noinline)) int trim(struct __sk_buff *skb, const struct cl
 	packet = data_packet(skb);
 	if (!packet)
 		return TC_ACT_SHOT;
-	packet->tos = classes->trim_tos;
+	packet->tos = classes->trim_tos | (packet->tos & 3);
 	packet->shim.flags &= ~SHIM_INT;
 	packet->udp_csum = 0;
 	begin_answer(packet, packet->opcode, size);

@@ -77,7 +77,7 @@ class Classes:
 
     @property
     def trim_tos(self) -> int:
-        """The second byte of the IP header of trimmed packets, which cannot be marked; 0 where none is trimmed."""
+        """The second byte of the IP header of trimmed packets, but for their ECN bits; 0 where none is trimmed."""
         return self.trim.dscp << 2 if self.trim else 0
 
     def groups_in(self, queue: int) -> set[int]:

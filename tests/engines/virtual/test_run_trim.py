@@ -20,6 +20,7 @@ from tests.support.simulated import captured, simulated
 
 PACKETS = 125
 SEEN = 50  # scapy reads one of so many frames, and takes a minute for all
+HOSTS = f"[{', '.join(f'h{n}' for n in range(1, 65))}]"
 INCAST = """
 rack:
   kind: star
@@ -151,8 +152,19 @@ def test_a_packet_no_longer_than_its_headers_is_dropped() -> None:
     assert dropped_packets(record) > 0
 
 
-@pytest.mark.parametrize(("schedule", "finished"), [("dwrr", 64), ("strict", 0)])
-def test_headers_that_go_first_starve_data_of_senders_that_do_not_slow_down(schedule: str, finished: int) -> None:
+@pytest.mark.parametrize(
+    ("controller", "schedule", "more", "finished"),
+    [
+        ("hpcc", "dwrr", [], 64),
+        ("hpcc", "strict", ["traffic.size=100 kB"], 0),
+        ("dcqcn", "strict", [], 64),  # nothing is marked: it slows down for CNPs of trimmed packets
+        ("dcqcn", "strict", [f"packets=[{{of: {{hosts: {HOSTS}}}, ecn: off}}]", "traffic.size=100 kB"], 0),
+    ],
+)
+def test_headers_that_go_first_starve_data_of_senders_that_do_not_slow_down(
+    controller: str, schedule: str, more: list[str], finished: int
+) -> None:
     queues = f"rack.switch.queues={{0: {{red: off}}, 7: {{red: off, schedule: {schedule}}}}}"
-    record = simulated(INCAST, ["controller=hpcc", queues, "time.duration=8 ms"])
+    duration = 8 if finished else 1
+    record = simulated(INCAST, [f"controller={controller}", queues, f"time.duration={duration} ms", *more])
     assert np.isfinite(record.flows.finished).sum() == finished
