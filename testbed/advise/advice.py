@@ -43,6 +43,7 @@ class Advice:
     checked: Checked
     verdict: Verdict
     seconds: float
+    until: float | None  # after which no run begins, nor those of the page
 
     @property
     def runs(self) -> int:
@@ -55,7 +56,7 @@ def advise(
 ) -> Advice:
     """Within the budget. ``compared``: also measure vendors' defaults, rules and learned tuners; ``jobs``: cases of a
     test plan at the same time. Raises BadInput."""
-    began, evidence = time.monotonic(), Evidence(carry)
+    began, evidence = time.monotonic(), Evidence(carry, budget.until)
     draws = task.search_draws
     first = [Ask(name, draw) for name in task.names for draw in draws]
     must(evidence.of(first[:1]), task.names[0])  # alone: it compiles what is compiled once
@@ -66,6 +67,10 @@ def advise(
             raise BadInput(f"--constraint '{one.text}': no traffic has such a figure; choose another, or run longer")
     beside = Beside(evidence, task.names, aim, task.constraints)
     space = Space.of(task.knobs, task.workloads[0].present)
+    start = time.monotonic()
+    passing = task.keep.passing(space.now, jobs, budget.until) if task.keep else []
+    budget = replace(budget, kept=MARGIN * (time.monotonic() - start) if task.keep else 0.0)
+    evidence.until = budget.stop
     others = contenders(space, task.workloads[0].present) if compared else []
     choosing = runs_of_choice(len(space.knobs), len(draws), len(task.names))
     drawing = 2 * len(task.names) * jobs if budget.runs is None else 0  # the page's pictures: one after the other
@@ -91,15 +96,16 @@ def advise(
     checked = check(task, beside, choice.candidate if choice else None, others)
     if task.keep and choice:
         say(f"running the cases of {task.keep.plan}")
-        checked = replace(checked, lost=task.keep.lost(space.now, space.texts(choice.candidate), jobs))
+        against = task.keep.against(passing, space.texts(choice.candidate), jobs, budget.until)
+        checked = replace(checked, against=against)
     verdict = decide(history, checked, task.question.worth)
     seconds = time.monotonic() - began
-    return Advice(task, space, beside, history, choice, effects, checked, verdict, seconds)
+    return Advice(task, space, beside, history, choice, effects, checked, verdict, seconds, budget.until)
 
 
 def _possible(budget: Budget, evidence: Evidence, least: int) -> None:
     if budget.too_short(evidence.run):
-        needed = MARGIN * budget.later * evidence.run / (1 - SEARCHED)
+        needed = (2 * budget.kept + MARGIN * budget.later * evidence.run) / (1 - SEARCHED)
         raise BadInput(
             f"--budget: a run takes {evidence.run:.1f} s, and choosing and checking {budget.later} of them; give at "
             f"least {show_time(float(f'{needed:.2g}'))}, shorter runs (--set time.duration=...), or fewer --checks"

@@ -1,11 +1,17 @@
-"""How long may be searched: until a moment, or for so many runs, with which the answer is the same on any machine."""
+"""How long may be searched: until a moment, or for so many runs, with which the answer is the same on any machine.
+
+The search leaves what choice and check are expected to take. Whatever they take, nothing begins after that moment.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import TypeVar
 
 from testbed.errors import BadInput
 from testbed.units import TIME_UNITS, parse
@@ -13,6 +19,20 @@ from testbed.units import TIME_UNITS, parse
 MARGIN = 1.15  # of the time that the check is expected to take
 SEARCHED = 0.3  # of the budget
 SLOWER = 3.0  # times the time of another one: a run whose thresholds a network sets
+
+Work = TypeVar("Work")
+
+
+class Spent(BadInput):
+    """There was no time to begin all that was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__("the time was used up before this had run; give a longer --budget")
+
+
+def in_time(works: Iterable[Work], until: float | None) -> Iterator[Work]:
+    """Those that are taken before this moment of `time.monotonic`."""
+    return takewhile(lambda _work: until is None or time.monotonic() < until, works)
 
 
 @dataclass(frozen=True)
@@ -24,6 +44,7 @@ class Budget:
     seconds: float = 0.0
     later: int = 0  # runs of choice and check
     slow: int = 0
+    kept: float = 0.0  # seconds for the cases of a test plan, after all else
 
     @classmethod
     def read(cls, wall: str, runs: int | None) -> Budget:
@@ -42,11 +63,16 @@ class Budget:
         """What is left for the search if so many runs come later, of which some have a network that decides."""
         return replace(self, later=runs, slow=slow)
 
+    @property
+    def stop(self) -> float | None:
+        """After which no run begins but those of the cases."""
+        return None if self.until is None else self.until - self.kept
+
     def left(self, run: float) -> float:
         """Seconds for the search, if a run takes so many on average."""
-        if self.until is None:
+        if self.stop is None:
             return math.inf
-        return self.until - time.monotonic() - MARGIN * run * (self.later + (SLOWER - 1) * self.slow)
+        return self.stop - time.monotonic() - MARGIN * run * (self.later + (SLOWER - 1) * self.slow)
 
     def too_short(self, run: float) -> bool:
         """Whether less than `SEARCHED` of what there was in the beginning is left for the search."""

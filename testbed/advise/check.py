@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from testbed.advise.budget import Spent
 from testbed.advise.conditions import Condition, conditions
 from testbed.advise.contenders import Contender
 from testbed.advise.evidence import Settings
@@ -43,7 +44,7 @@ class Checked:
     advised: Standing | None
     under: Sequence[Under] = ()
     contenders: Sequence[Ranked] = ()
-    lost: Sequence[str] = ()  # cases of a test plan that passed before
+    against: Sequence[str] = ()  # sentences about cases of a test plan that passed before
 
     @property
     def gain(self) -> Estimate:
@@ -63,16 +64,22 @@ def runs_of_learned(task: Task, others: Sequence[Contender]) -> int:
 
 
 def check(task: Task, beside: Beside, candidate: Settings | None, contenders: Sequence[Contender]) -> Checked:
-    """Everything. Raises BadInput if the present configuration cannot run."""
+    """Everything, the change first and what it is compared with last. Raises BadInput if the present configuration
+    cannot run, or if there was no time for the change.
+    """
     draws = task.check_draws
-    chosen = [] if candidate is None else [candidate]
-    present, *rest = beside.stand([(), *chosen, *(one.candidate for one in contenders)], draws)
-    advised = rest.pop(0) if chosen else None
-    ranked = [Ranked(one, standing) for one, standing in zip(contenders, rest, strict=True)]
+    present, *chosen = beside.stand([()] if candidate is None else [(), candidate], draws)
     under = [_under(one, beside, candidate, draws[:CONDITION_DRAWS])
              for work in task.workloads if candidate is not None and beside.aim.figures[work.name]
              for one in conditions(work)]  # fmt: skip
-    return Checked(present, advised, under, ranked)
+    return Checked(present, chosen[0] if chosen else None, under, [_ranked(one, beside, draws) for one in contenders])
+
+
+def _ranked(one: Contender, beside: Beside, draws: Sequence[int]) -> Ranked:
+    try:
+        return Ranked(one, *beside.stand([one.candidate], draws))
+    except Spent as error:
+        return Ranked(one, Standing(one.candidate, [], why=str(error)))
 
 
 def _under(one: Condition, beside: Beside, candidate: Settings, draws: Sequence[int]) -> Under:

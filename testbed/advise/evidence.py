@@ -7,10 +7,11 @@ the same for all, so that differences between candidates are theirs (common rand
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from testbed.advise.budget import Spent, in_time
 from testbed.advise.objective import NUMBERS
 from testbed.advise.unfinished import means
 from testbed.advise.workload import Workload
@@ -45,26 +46,30 @@ class Found:
     doubts: frozenset[str] = frozenset()
 
 
-Carry = Callable[[Sequence[Ask]], Sequence[Found]]  # what runs them, in order
+Carry = Callable[[Iterable[Ask]], Iterable[Found]]  # what runs them, in order, and takes each when it can begin
 
 
 @dataclass
 class Evidence:
-    """What was found so far; a run that was made is not made again."""
+    """What was found so far; a run that was made is not made again, and none begins after `until`."""
 
     carry: Carry
+    until: float | None = None
     found: dict[Ask, Found] = field(default_factory=dict)
     seconds: float = 0.0  # of wall time, that runs took
     timed: int = 0  # those: not the first, which loads what all need
 
     def of(self, asks: Sequence[Ask]) -> list[Found]:
-        """All of them, in order. Raises TestbedError."""
+        """All of them, in order. Raises TestbedError, or Spent, which leaves what had begun."""
         new = [one for one in dict.fromkeys(asks) if one not in self.found]
         began, first = time.monotonic(), not self.found
-        self.found.update(zip(new, self.carry(new), strict=True))
+        found = list(self.carry(in_time(new, self.until)))
+        self.found.update(zip(new, found, strict=False))
         if not first:
             self.seconds += time.monotonic() - began
-            self.timed += len(new)
+            self.timed += len(found)
+        if len(found) < len(new):
+            raise Spent
         return [self.found[one] for one in asks]
 
     @property
@@ -82,8 +87,8 @@ def virtual(workloads: Sequence[Workload], jobs: int) -> Carry:
     """On the virtual engine, so many at the same time."""
     by_name = {one.name: one for one in workloads}
 
-    def carry(asks: Sequence[Ask]) -> list[Found]:
-        return list(each([partial(_run, by_name[one.workload], one) for one in asks], min(jobs, len(asks))))
+    def carry(asks: Iterable[Ask]) -> Iterable[Found]:
+        return each((partial(_run, by_name[one.workload], one) for one in asks), jobs)
 
     return carry
 

@@ -6,7 +6,7 @@ The switch is the one of `--switch`, or else the plan's own with the thresholds 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from testbed.advise.budget import Spent, in_time
 from testbed.errors import BadInput, TestbedError, nearest
 from testbed.runs.forked import each
 from testbed.runs.plans.case import Case, Trial
@@ -51,17 +52,28 @@ class Kept:
             raise BadInput(f"--keep {text}: {left_out[0]}")
         return cls(name, tuple(known[one] for one in wanted if not why[one]), switch, left_out)
 
-    def lost(self, now: Mapping[str, str], then: Mapping[str, str], jobs: int) -> list[str]:
-        """What passes now and fails then: texts by the keys of an experiment, of which a case has those of a switch."""
-        trials = [(case, trial, number) for number, texts in enumerate((now, then))
-                  for case in self.cases for trial in case.trials(changed(self.switch, texts))]  # fmt: skip
-        works: list[Callable[[], bool]] = [partial(_passes, trial) for _, trial, _ in trials]
-        passed = [
-            (f"case {case.key} of {self.plan}, {case.title}{f', {trial.name}' if trial.name else ''}", number)
-            for (case, trial, number), answer in zip(trials, each(works, min(jobs, len(works))), strict=True)
-            if answer
+    def passing(self, texts: Mapping[str, str], jobs: int, until: float | None) -> list[str]:
+        """Its runs that pass with these texts by the keys of an experiment, of which a case has those of a switch.
+        Raises Spent: none begins after ``until``.
+        """
+        switch = changed(self.switch, texts)
+        trials = [(case, trial) for case in self.cases for trial in case.trials(switch)]
+        passed = list(each((partial(_passes, trial) for _, trial in in_time(trials, until)), jobs))
+        if len(passed) < len(trials):
+            raise Spent
+        return [
+            f"case {case.key} of {self.plan}, {case.title}{f', {trial.name}' if trial.name else ''}"
+            for (case, trial), one in zip(trials, passed, strict=True)
+            if one
         ]
-        return [told for told, number in passed if number == 0 and (told, 1) not in passed]
+
+    def against(self, before: Sequence[str], then: Mapping[str, str], jobs: int, until: float | None) -> list[str]:
+        """What there is to say against such texts, where these passed before."""
+        try:
+            passed = self.passing(then, jobs, until)
+        except Spent as error:
+            return [f"whether it still passes the cases of {self.plan} is not known: {error}"]
+        return [f"it no longer passes {one}" for one in before if one not in passed]
 
 
 def changed(switch: Switch, texts: Mapping[str, str]) -> Switch:

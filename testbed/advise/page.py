@@ -38,6 +38,8 @@ def render(advice: Advice, change: Change | None) -> str:
     parts += [_knobs(advice), _figures(advice), _forest(advice)]
     if shown:
         parts += [page.HINT, _grid(shown, 0)]
+    elif advice.checked.advised and not advice.checked.advised.why:
+        parts.append('<p class="note">No time was left for pictures of a run before and after.</p>')
     parts += ["<section><h2>How it was found</h2>", f'<p class="note">{escape(answer.more(advice))}.</p></section>']
     parts.append(_grid(search, len(shown)))
     parts += [*_change(change)] if change else []
@@ -110,7 +112,7 @@ def _forest(advice: Advice) -> str:
         rows.append(Row(f"with {told}", one.gain, "" if not one.missing else "not known", "accent"))
     for ranked in checked.contenders:
         standing = ranked.standing
-        note = "cannot run" if standing.why else "breaks a constraint" if standing.broken else ""
+        note = "did not run" if standing.why else "breaks a constraint" if standing.broken else ""
         rows.append(Row(ranked.contender.name, estimate(standing.gains), note))
     if not rows:
         return ""

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from testbed.advise.advice import Advice
-from testbed.advise.evidence import run
+from testbed.advise.budget import in_time
+from testbed.advise.evidence import Settings, run
 from testbed.advise.knob import Knob
 from testbed.advise.objective import share
 from testbed.results.record import RunRecord
@@ -34,14 +35,19 @@ WORST = -1.0  # a gain that is drawn at the edge
 
 
 def before_and_after(advice: Advice) -> list[Plot]:
-    """Of the first draw of the check: runs it again, now and advised, for each workload. Raises TestbedError."""
+    """Of the first draw of the check: runs it again, now and advised, for each workload that there is time for.
+    Raises TestbedError.
+    """
     advised = advice.checked.advised
     if advised is None or advised.why:
         return []
-    found = []
+    found: list[Plot] = []
+    sides: tuple[Settings, Settings] = ((), advised.candidate)
     for one in advice.task.workloads:
         draw = advice.task.check_draws[0]
-        pair = [run(one.resolved(draw, settings)) for settings in ((), advised.candidate)]
+        pair = [run(one.resolved(draw, settings)) for settings in in_time(sides, advice.until)]
+        if len(pair) < len(sides):
+            break
         several = f", {one.name}" if len(advice.task.workloads) > 1 else ""
         found += [plot for plot in (_queue(pair, several), _slowdown(pair, several), _pauses(pair, several)) if plot]
     return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from testbed.advise.budget import Budget
+from testbed.advise.budget import Budget, Spent
 from testbed.advise.evidence import Settings
 from testbed.advise.standing import Beside, Standing
 
@@ -66,7 +66,10 @@ def search(
         waiting = waiting[size:]
         if len(next_) < size:
             next_ += propose([one.standing for one in tried], size - len(next_))
-        tried += _batch(next_, beside, draws, tried)
+        try:
+            tried += _batch(next_, beside, draws, tried)
+        except Spent:
+            break
         idle = idle + 1 if beside.evidence.runs == before else 0
     return History(tried, len(draws))
 

@@ -31,7 +31,7 @@ def decide(history: History, checked: Checked, worth: float) -> Verdict:
     reasons = [f"it breaks a constraint on traffic that the search never saw: {one}" for one in checked.advised.broken]
     if checked.advised.why:
         reasons.append(f"it cannot run: {checked.advised.why}")
-    reasons += [f"it no longer passes {one}" for one in checked.lost]
+    reasons += checked.against
     if not rescue:
         reasons += _too_little(checked, worth)
     reasons += _fragile(checked, worth)

@@ -15,18 +15,18 @@ Found = TypeVar("Found")
 
 
 def each(works: Iterable[Callable[[], Found]], jobs: int) -> Iterator[Found]:
-    """What every work returns, as soon as those before it are known; one job is this process itself.
+    """What every work returns, as soon as those before it are known; each is taken when it can begin.
 
-    So is the first work in any case: forks then have what it loads, and none imports for itself what may have changed
-    on disk. Raises the TestbedError that a work raised, or one if its process died.
+    One job is this process itself. So is the first work in any case: forks then have what it loads, and none imports
+    for itself what may have changed on disk. Raises the TestbedError that a work raised, or one if its process died.
     """
     left = iter(works)
     yield from (work() for work in (left if jobs == 1 else islice(left, 1)))
     running: list[Connection] = []
     for work in left:
+        running.append(_begin(work))
         if len(running) == jobs:
             yield cast(Found, _result(running.pop(0)))
-        running.append(_begin(work))
     while running:
         yield cast(Found, _result(running.pop(0)))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from testbed.advise.kept import Kept, changed
@@ -19,7 +21,15 @@ def of(place: str, red: dict[str, str]) -> dict[str, str]:
 
 def test_thresholds_that_pfc_comes_before_lose_the_case_of_dcqcn() -> None:
     kept = Kept.read("sonic-rocev2:3", None, 100e9)
-    assert kept.lost(of("tuner", NOW), of("tuner", NEVER), 1), "DCQCN without a mark passed"
+    passing = kept.passing(of("tuner", NOW), 1, None)
+    against = kept.against(passing, of("tuner", NEVER), 1, None)
+    assert against[0].startswith("it no longer passes case 3 of sonic-rocev2, "), "DCQCN without a mark passed"
+
+
+def test_what_there_is_no_time_for_is_not_known() -> None:
+    kept = Kept.read("sonic-rocev2:3", None, 100e9)
+    (told,) = kept.against(["case 3"], of("tuner", NOW), 1, time.monotonic())
+    assert told.startswith("whether it still passes the cases of sonic-rocev2 is not known: the time was used up")
 
 
 def test_the_switch_is_the_users_own() -> None:

@@ -89,7 +89,7 @@ class Grid:
         """Of the cells."""
         return self.cells[int(np.abs(self.places - _place(candidate)).sum(axis=1).argmin())]
 
-    def carry(self, asks: Sequence[Ask]) -> list[Found]:
+    def carry(self, asks: Iterable[Ask]) -> list[Found]:
         """The measured figures instead of a run."""
         return [Found(self._figures(one)) for one in asks]
 
