@@ -103,21 +103,19 @@ class Static(Tuner):
     def _on_ports(self, kmin: Threshold, kmax: Threshold, pmax: float) -> Thresholds:
         ports = self.ports
         made = Thresholds(kmin.on(ports.rate), kmax.on(ports.rate), np.full(len(ports), pmax))
-        for name, rate, buffer, low, high in zip(
-            ports.name, ports.rate, ports.buffer, made.kmin, made.kmax, strict=True
-        ):
-            where = f"tuner 'static', port {name} at {show_rate(rate)}:"
+        for at in np.flatnonzero((made.kmin > made.kmax) | (made.kmax > ports.buffer)):  # the first one is told
+            low, high, buffer = made.kmin[at], made.kmax[at], ports.buffer[at]
+            where = f"tuner 'static', port {ports.name[at]} at {show_rate(ports.rate[at])}:"
             if low > high:
                 raise BadInput(
                     f"{where} Kmin would be {show_size(low)} (kmin: {kmin}), above Kmax, {show_size(high)} "
                     f"(kmax: {kmax}); write both"
                 )
-            if high > buffer:
-                raise BadInput(
-                    f"{where} Kmax would be {show_size(high)} (kmax: {kmax}), above the buffer of "
-                    f"{show_size(buffer)}, so that the port drops before it marks; lower kmax, or raise the switch's "
-                    "buffer"
-                )
+            raise BadInput(
+                f"{where} Kmax would be {show_size(high)} (kmax: {kmax}), above the buffer of "
+                f"{show_size(buffer)}, so that the port drops before it marks; lower kmax, or raise the switch's "
+                "buffer"
+            )
         return made
 
     def initial(self) -> Thresholds:

@@ -209,8 +209,6 @@ def _raised(raised: int) -> tuple[Exception, tuple[str, str, int] | None]:
 def paths_by_flow(paths: Paths) -> list[Path]:
     """What each flow may know of its path."""
     longest = paths.longest_rtt or float(paths.base_rtt.max(initial=0.0))
-    columns = (paths.line_rate.tolist(), paths.base_rtt.tolist(), paths.hops.tolist())
-    return [
-        Path(rate, rtt, longest, int(hops), paths.payload, paths.wire_size)
-        for rate, rtt, hops in zip(*columns, strict=True)
-    ]
+    alike = list(zip(paths.line_rate.tolist(), paths.base_rtt.tolist(), map(int, paths.hops.tolist()), strict=True))
+    made = {one: Path(one[0], one[1], longest, one[2], paths.payload, paths.wire_size) for one in set(alike)}
+    return [made[one] for one in alike]

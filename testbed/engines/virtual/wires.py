@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import struct
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,23 +55,25 @@ class Wires:
         }
         self.interfaces = FIRST_INDEX + 2 * len(shape.links)
         self.lines = memory.zeros(2 * len(shape.links), LINE)
-        for place, link in enumerate(shape.links):
-            for line, (start, end) in zip(
-                self.lines[2 * place :], ((link.low, link.high), (link.high, link.low)), strict=False
-            ):
-                line["per_byte"] = per_byte(clock.wall_rate(link.rate))
-                line["delay"] = clock.wall_ns(link.delay)
-                line["from"], line["to"] = self.index[start], self.index[end]
-                line["sender"], line["receiver"] = self._node(start), self._node(end)
-                line["macs"][:12] = np.frombuffer(self.mac(end) + self.mac(start), np.uint8)
+        here = np.arange(len(self.lines))
+        there = here ^ 1
+        node = np.array([self._node(end) for end in self.index])
+        self.macs = np.zeros((len(here), 6), np.uint8)  # of interfaces, as in the kernel's rack
+        self.macs[:, 0], self.macs[:, 1] = 2, here & 1
+        self.macs[:, 3:] = (here // 2 + 1).astype(">u4").view(np.uint8).reshape(-1, 4)[:, 1:]
+        lines = self.lines
+        lines["per_byte"] = np.repeat([per_byte(clock.wall_rate(link.rate)) for link in shape.links], 2)
+        lines["delay"] = np.repeat([clock.wall_ns(link.delay) for link in shape.links], 2)
+        lines["from"], lines["to"] = FIRST_INDEX + here, FIRST_INDEX + there
+        lines["sender"], lines["receiver"] = node, node[there]
+        lines["macs"][:, :6], lines["macs"][:, 6:12] = self.macs[there], self.macs
 
     def _node(self, end: End) -> int:
         return self.switch[end.node] if end.port else -1 - self.host[end.node]
 
     def mac(self, end: End) -> bytes:
-        """As in the kernel's rack."""
-        number = self.index[end] - FIRST_INDEX
-        return struct.pack("!BBBBBB", 2, number & 1, 0, *(number // 2 + 1).to_bytes(3, "big"))
+        """Of an interface."""
+        return bytes(self.macs[self.index[end] - FIRST_INDEX])
 
     def out_of(self, port: SwitchPort) -> int:
         """The line that begins at a switch's port."""
@@ -110,11 +111,13 @@ class Wires:
         switches = len(self.switch)
         at, flat = np.zeros((switches, switches), np.int64), [0]
         there: dict[int, int] = {}  # by the list's identity: see `Routes.next_hops`
-        for (switch, edge), ports in hops.items():
-            if id(ports) not in there:
-                there[id(ports)] = len(flat)
+        places = []
+        for ports in hops.values():
+            if (place := there.get(id(ports))) is None:
+                place = there[id(ports)] = len(flat)
                 flat += [len(ports), *map(self.out_of, ports)]
-            at[self.switch[switch], self.switch[edge]] = there[id(ports)]
+            places.append(place)
+        at[[self.switch[one] for one, _ in hops], [self.switch[edge] for _, edge in hops]] = places
         return at, np.array(flat, np.int64)
 
     def hash_seeds(self, seed: int) -> Ints:
@@ -133,9 +136,8 @@ class Wires:
 
     def heads(self, src: Ints, dst: Ints, tos: Ints, flow: Ints, carried: int) -> NDArray[np.void]:
         """Ethernet, IPv4 and UDP of sockets' packets, which carry so many bytes behind them; hosts count from 1."""
-        links = [self.shape.link_of[name] for name in self.host]
-        own = np.array([list(self.mac(link.low)) for link in links], np.uint8)
-        gateway = np.array([list(self.mac(link.high)) for link in links], np.uint8)
+        up, down, _ = self.hosts()
+        own, gateway = self.macs[up], self.macs[down]
         addresses = [ipaddress.IPv4Address(self.shape.address(name)).packed for name in self.host]
         address = np.frombuffer(b"".join(addresses), np.uint8).reshape(-1, 4)
         found = np.zeros(len(src), HEAD)

@@ -90,16 +90,39 @@ class FlowPaths:
     def of(cls, routes: Routes, src: Sequence[str], dst: Sequence[str], framing: Framing) -> FlowPaths:
         """The paths between hosts."""
         pairs, of_flow = alike(routes.shape, src, dst)
-        paths = [PathTimes(routes.path(*pair), framing) for pair in pairs]
+        size = framing.wire_size * 8
+        there_and_back, notified = size + framing.ack_size * 8, size + framing.src_size * 8
+        delay, serialisation, one_way, src_rtt, slowness = np.zeros((5, len(pairs)))
+        links, path_rate, line_rate = np.zeros(len(pairs), np.int64), np.full(len(pairs), np.inf), np.zeros(0)
+        last = np.zeros(len(pairs))  # of the times until an SRC
+        for which, through in routes.paths(pairs):  # term by term, as `PathTimes` adds them
+            own, rate = np.array([link.delay for link in through]), np.array([link.rate for link in through])
+            delay[which] += own
+            serialisation[which] += there_and_back / rate
+            one_way[which] += own + size / rate
+            src_rtt[which] += last[which]
+            last[which] = 2 * own + notified / rate
+            if len(line_rate):
+                slowness[which] += 1 / rate
+            else:
+                line_rate = rate
+            path_rate[which] = np.minimum(path_rate[which], rate)
+            links[which] += 1
         return cls(
-            line_rate=np.array([path.links[0].rate for path in paths])[of_flow],
-            base_rtt=np.array([path.base_rtt for path in paths])[of_flow],
-            one_way=np.array([path.one_way for path in paths])[of_flow],
-            src_rtt=np.array([path.src_rtt for path in paths])[of_flow],
-            hops=np.array([path.hops for path in paths], np.int64)[of_flow],
-            path_rate=np.array([min(link.rate for link in path.links) for path in paths])[of_flow],
-            slowness=np.array([sum(1 / link.rate for link in path.links[1:]) for path in paths])[of_flow],
+            line_rate=line_rate[of_flow],
+            base_rtt=_rounded(2 * delay + serialisation)[of_flow],
+            one_way=one_way[of_flow],
+            src_rtt=_rounded(src_rtt)[of_flow],
+            hops=links[of_flow] - 1,
+            path_rate=path_rate[of_flow],
+            slowness=slowness[of_flow],
         )
+
+
+def _rounded(times: Floats) -> Floats:
+    """As Python rounds each of them, which is not always as numpy does."""
+    found, which = np.unique(times, return_inverse=True)
+    return np.array([round(time, PRECISION) for time in found.tolist()])[which]
 
 
 def alike(shape: Shape, src: Sequence[str], dst: Sequence[str]) -> tuple[list[tuple[str, str]], Ints]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache, cached_property
 
 import numpy as np
@@ -60,15 +60,20 @@ class Routes:
     def _towards(self, switch: str) -> list[list[SwitchPort]]:
         """Its next hops to each edge; those to many are the same list."""
         nearer, ports = self._nearer(self._switch[switch]), self._trunks[switch]
-        known: dict[bytes, list[SwitchPort]] = {}
-        for leading in nearer:
-            if (key := leading.tobytes()) not in known:
-                known[key] = [ports[number] for number in np.flatnonzero(leading)]
-        return [known[leading.tobytes()] for leading in nearer]
+        if not ports:
+            return [[]] * len(nearer)
+        packed = np.ascontiguousarray(np.packbits(nearer, axis=1))
+        _, first, which = np.unique(packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True)
+        known = [[ports[number] for number in np.flatnonzero(nearer[at])] for at in first]
+        return [known[number] for number in which.tolist()]
 
     def next_hops(self, switch: str, edge: str) -> list[SwitchPort]:
         """The ports of ``switch`` that lead to the hosts at ``edge`` on a shortest path; empty if none does."""
         return self._ways(switch)[self._edge[edge]]
+
+    def ways(self, switch: str) -> dict[str, list[SwitchPort]]:
+        """The same to each edge."""
+        return dict(zip(self._edge, self._ways(switch), strict=True))
 
     def distance(self, switch: str, edge: str) -> int | None:
         """What the way costs between a switch and one with hosts: its links, as a rule. None if there is none."""
@@ -97,25 +102,49 @@ class Routes:
 
     @cached_property
     def _delays(self) -> Floats:
-        return self._along([np.array([port.link.delay for port in ports]) for ports in self._trunks.values()])
+        return self._along(np.array([port.link.delay for port in self.shape.ports]))
 
     @cached_property
     def _links(self) -> Floats:
-        return self._along([np.ones(len(ports)) for ports in self._trunks.values()])
+        return self._along(np.ones(len(self.shape.ports)))
 
-    def _along(self, of_ports: Sequence[Floats]) -> Floats:
+    @cached_property
+    def _first(self) -> Ints:
+        """Among the shape's ports, the first that leads to each edge, in the shape of `_distances`; or any."""
+        found = np.zeros(self._distances.shape, np.int64)
+        for number, places in enumerate(self._places.values()):
+            if places:
+                found[number] = np.array(places)[self._nearer(number).argmax(axis=1)]
+        return found
+
+    @cached_property
+    def _beyond(self) -> Ints:
+        """The switch that each of the shape's ports leads to; -1 where that is a host."""
+        return np.array([-1 if port.to_host else self._switch[port.neighbour] for port in self.shape.ports])
+
+    def _along(self, of_ports: Floats) -> Floats:
         """Sum of what a switch's ports have on the first of the ways to each edge, in the shape of `_distances`."""
-        found, beyond = np.zeros(self._distances.shape), np.zeros(self._distances.shape, np.int64)
-        for number, values in enumerate(of_ports):
-            if len(values):
-                first = self._nearer(number).argmax(axis=1)
-                found[number], beyond[number] = values[first], self._neighbours[number][first]
+        found, beyond = of_ports[self._first], self._beyond[self._first]
         found[(self._distances == 0) | (self._distances >= FAR)] = 0.0
         for distance in np.unique(self._distances):
             if 0 < distance < FAR:
                 switch, edge = np.nonzero(self._distances == distance)
                 found[switch, edge] += found[beyond[switch, edge], edge]
         return found
+
+    def paths(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Ints, list[Link]]]:
+        """`path` of many pairs at once, link by link: which of them have another one, and these links."""
+        shape, everybody = self.shape, np.arange(len(pairs))
+        at, goal = (np.array([self._switch[shape.edge(host)] for host in ends]) for ends in zip(*pairs, strict=True))
+        edge = np.array([self._edge[shape.edge(dst)] for _, dst in pairs])
+        if (self._distances[at, edge] >= FAR).any():
+            raise ValueError("there is no way between some of these hosts")
+        yield everybody, [shape.link_of[src] for src, _ in pairs]
+        while len(going := np.flatnonzero(at != goal)):
+            ports = self._first[at[going], edge[going]]
+            yield going, [shape.ports[port].link for port in ports.tolist()]
+            at[going] = self._beyond[ports]
+        yield everybody, [shape.link_of[dst] for _, dst in pairs]
 
     def path(self, src: str, dst: str) -> list[Link]:
         """The links from one host to another; of several paths, which are of equal length, the first."""

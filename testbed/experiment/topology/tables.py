@@ -25,8 +25,10 @@ class Tables:
         self.down: set[Link] = set()
         self.known_down: set[Link] = set()  # those that the switches have detected
         self.edges = sorted({link.high.node for link in shape.link_of.values()})
-        pairs = [(switch, edge) for switch in shape.switches for edge in self.edges if switch != edge]
-        self.hops: Hops = {pair: self.intact.next_hops(*pair) for pair in pairs}
+        self.hops: Hops = {}
+        for switch in shape.switches:
+            ways = self.intact.ways(switch)
+            self.hops |= {(switch, edge): ways[edge] for edge in self.edges if switch != edge}
 
     def link_down(self, name: str) -> None:
         """The link fails; until `reroute` no switch knows. Raises KeyError if there is none."""

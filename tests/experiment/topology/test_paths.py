@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
 from testbed.experiment.topology.framing import Framing
@@ -38,3 +40,17 @@ def test_netem_delays_add_up_to_the_base_rtt() -> None:
         trunks = [netem_delay(link, FRAMING) for link in links[1:-1]]
         there, back = netem_delay(links[0], FRAMING), netem_delay(links[-1], FRAMING)
         assert there + back + 2 * sum(trunks) == pytest.approx(PathTimes(links, FRAMING).base_rtt)
+
+
+def test_columns_are_what_single_paths_have() -> None:
+    """Rounded times to the bit, by which flows are alike."""
+    routes = Routes(leaf_spine())
+    pairs = list(permutations(routes.shape.hosts, 2))
+    src, dst = map(list, zip(*pairs, strict=True))
+    columns, paths = FlowPaths.of(routes, src, dst, FRAMING), [PathTimes(routes.path(*pair), FRAMING) for pair in pairs]
+    for name in ("base_rtt", "src_rtt", "hops"):
+        assert getattr(columns, name).tolist() == [getattr(path, name) for path in paths]
+    assert columns.one_way == pytest.approx([path.one_way for path in paths], rel=1e-14)
+    assert columns.line_rate.tolist() == [path.links[0].rate for path in paths]
+    assert columns.path_rate.tolist() == [min(link.rate for link in path.links) for path in paths]
+    assert columns.slowness == pytest.approx([sum(1 / link.rate for link in path.links[1:]) for path in paths])
