@@ -28,10 +28,13 @@ from bench import (
     items,
     live,
     monitor,
+    peers,
     queues,
     rank,
     reproduce,
+    scale,
     score,
+    threads,
     tuners,
     virtual,
     workers,
@@ -56,6 +59,9 @@ ITEMS: dict[str, Part] = {
     "adpg": adpg.of_adpg,
     "gym": gym.of_gym,
     "virtual": virtual.of_virtual,
+    "scale": scale.of_scale,
+    "threads": threads.of_threads,
+    "peers": peers.of_peers,
     "queues": queues.of_queues,
     "first": first.of_first,
     "workers": workers.of_workers,
@@ -69,8 +75,8 @@ COMPARED: dict[str, Callable[[tuple[command.Tree, ...]], Iterator[Row]]] = {  # 
     "disturbed": disturbed.of_disturbed,
 }
 NAMES = (*COMPARED, *ITEMS, "rank")
-ROOTLESS = {"gym", "virtual", "queues", "first", "workers", "score", "reproduce"}
-LONG = {"disturbed", "rank", "reproduce"}  # only if named
+ROOTLESS = {"gym", "virtual", "scale", "threads", "peers", "queues", "first", "workers", "score", "reproduce"}
+LONG = {"disturbed", "rank", "reproduce", "peers"}  # only if named
 BUSY = 0.5  # load average above which figures should not be trusted
 
 

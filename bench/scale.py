@@ -14,7 +14,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
 
+from bench.measure import Row, spread
 from testbed.engines.virtual.process import WatchedProcess
+from testbed.experiment.resolved import Resolved
 from testbed.live.snapshots import Live
 from testbed.runs.overrides import from_user, overridden
 
@@ -24,6 +26,8 @@ SIZES, PAYLOAD = "websearch", 4096
 PATIENCE = 3600.0  # s
 MB = 1e6
 CUT = "traffic.largest=1 MB"
+SHORTER, REPEATS = 5, 3  # of the bench's runs, beside those of the table
+MOST_RATIO = {4096: 1.8}  # issue 44
 ROWS: tuple[tuple[int, float, tuple[str, ...]], ...] = (  # hosts, nominal ms: the same packets; then 100,000 flows
     (64, 40.0, ()),
     (256, 10.0, ()),
@@ -63,18 +67,23 @@ class Scale:
         return f"| {' | '.join(cells)} |"
 
 
-def measured(hosts: int, milliseconds: float, *more: str) -> Scale:
-    """One run."""
+def experiment(hosts: int, milliseconds: float, *more: str) -> Resolved:
+    """A rack of the table."""
     tors = hosts // PER_TOR
     rack = f"{{kind: fat-tree, tors: {tors}, hosts_per_tor: {PER_TOR}, cores: {PER_TOR}, link: {{rate: 100 Gbit/s}}}}"
     settings = (
         f"rack={rack}", f"traffic={{pattern: poisson, sizes: {SIZES}, load: {LOAD:.0%}, payload: {PAYLOAD} B}}",
         f"time.duration={milliseconds} ms", "record.interval=1 ms", "record.decisions=0", "engine=virtual", *more,
     )  # fmt: skip
+    return overridden(from_user("websearch"), {}, {}, list(settings))
+
+
+def measured(hosts: int, milliseconds: float, *more: str) -> Scale:
+    """One run."""
 
     def work(connection: Connection) -> None:
         began = time.process_time()
-        resolved = overridden(from_user("websearch"), {}, {}, list(settings))
+        resolved = experiment(hosts, milliseconds, *more)
         from testbed.engines.virtual.run import VirtualRun
 
         run = VirtualRun(resolved, [], connection)
@@ -116,6 +125,24 @@ def most_memory() -> int:
     lines = Path("/proc/self/status").read_text().splitlines()
     (told,) = (line for line in lines if line.startswith("VmHWM:"))
     return int(told.split()[1]) * 1024
+
+
+def of_scale() -> Iterator[Row]:
+    """What an event costs in large racks, beside small ones that carry as many packets; in turns."""
+    few = [(hosts, milliseconds / SHORTER) for hosts, milliseconds, more in ROWS if not more]
+    turns = [[measured(*one) for one in few] for _ in range(REPEATS)]
+    small, *larger = ([one[place] for one in turns] for place in range(len(few)))
+    for these in larger:
+        ratios = [one.running / one.events * that.events / that.running for one, that in zip(these, small, strict=True)]
+        hosts = these[0].hosts
+        most = MOST_RATIO.get(hosts)
+        yield Row(
+            f"cost per event, {hosts:,} hosts / {small[0].hosts}", spread(ratios, ".2f"),
+            f"<= {most:g}" if most else "", median(ratios) <= most if most else None,
+            f"{spread([1e9 * one.running / one.events for one in these])} ns; set up "
+            f"{spread([one.setting_up for one in these], '.1f')} s, {max(one.memory for one in these) / MB:,.0f} MB",
+            {"runs": [vars(one) for one in these]},
+        )  # fmt: skip
 
 
 def rows(most: float) -> Iterator[Scale]:
