@@ -24,7 +24,7 @@ def job(traffic: str, duration: str = "1 ms") -> JobFigures:
 
 @pytest.mark.parametrize(("ranks", "mebibytes"), [(8, 1), (8, 16), (16, 4), (32, 1), (32, 4)])
 def test_bus_bandwidth_of_a_ring_is_the_closed_form(ranks: int, mebibytes: int) -> None:
-    assert found(ranks, mebibytes) == pytest.approx(bus_bandwidth(ranks, mebibytes * MIB), rel=0.02)
+    assert found(ranks, mebibytes) == pytest.approx(bus_bandwidth(ranks, mebibytes * MIB), rel=0.01)
 
 
 @pytest.mark.parametrize(("algorithm", "steps"), [("ring", 14), ("halving-doubling", 6), ("tree, chunks: 1", 2 * 3)])
