@@ -69,13 +69,6 @@ def test_list_shows_everything_shipped(installed: Path, tmp_path: Path) -> None:
         assert set().union(*of.values()) == modules
 
 
-def test_experiments_resolve(installed: Path, tmp_path: Path) -> None:
-    assert "is valid" in run(installed / "testbed", "validate", "incast-64", cwd=tmp_path)
-    assert "hosts" in run(installed / "testbed", "show", "leaf-spine", cwd=tmp_path)
-    assert "hosts" in run(installed / "testbed", "run", "incast-8", "--dry-run", cwd=tmp_path)
-    assert json.loads(run(installed / "testbed", "lab", "vars", "incast-8", cwd=tmp_path))
-
-
 def test_every_file_of_the_packages_is_inside(uvx: Uvx) -> None:
     """Sources in C, policies, cards' programs, experiments, papers, pages, types."""
     (wheel,) = uvx.wheels.glob("cc_testbed-*.whl")
@@ -144,6 +137,12 @@ def test_the_exporter_serves(installed: Path, tmp_path: Path) -> None:
             serving.terminate()
 
 
+RESOLVED = {  # command line: what it prints
+    "validate incast-64": "is valid",
+    "show leaf-spine": "hosts",
+    "run incast-8 --dry-run": "hosts",
+    "lab vars incast-8": '"experiment_name": "incast-8"',
+}
 REFUSED = {  # command line: the end of its message
     "run incast-8": RACK,
     "sweep incast-8": RACK,
@@ -179,17 +178,31 @@ print(json.dumps(done))
 """
 
 
-def test_what_is_missing_is_one_message(installed: Path, tmp_path: Path) -> None:
-    (here := tmp_path / "here").mkdir()
+@pytest.fixture(scope="module")
+def typed(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str, str]]:
+    """Exit code, stdout and stderr of each command line; none leaves a file."""
+    (here := tmp_path_factory.mktemp("typed") / "here").mkdir()
+    asked = [*RESOLVED, *REFUSED]
     done = subprocess.run(
-        [installed / "python", "-c", EACH], cwd=here, input=json.dumps(list(REFUSED)), capture_output=True, text=True,
+        [installed / "python", "-c", EACH], cwd=here, input=json.dumps(asked), capture_output=True, text=True,
         timeout=300, check=True,
     )  # fmt: skip
-    for (command, said), (code, stdout, stderr) in zip(REFUSED.items(), json.loads(done.stdout), strict=True):
-        assert (code, stdout) == (2, ""), command
-        assert said in stderr.splitlines()[-1]
-        assert "Traceback" not in stderr
     assert not [file for file in here.rglob("*") if file.is_file()]
+    return dict(zip(asked, json.loads(done.stdout), strict=True))
+
+
+@pytest.mark.parametrize("command", RESOLVED)
+def test_experiments_resolve(typed: dict[str, tuple[int, str, str]], command: str) -> None:
+    code, stdout, stderr = typed[command]
+    assert (code, RESOLVED[command] in stdout) == (0, True), stdout + stderr
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_what_is_missing_is_one_message(typed: dict[str, tuple[int, str, str]], command: str) -> None:
+    code, stdout, stderr = typed[command]
+    assert (code, stdout) == (2, "")
+    assert REFUSED[command] in stderr.splitlines()[-1]
+    assert "Traceback" not in stderr
 
 
 def test_the_doctor_says_how_to_get_it(installed: Path, tmp_path: Path) -> None:
