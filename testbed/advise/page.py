@@ -19,6 +19,7 @@ from testbed.results.report import page
 from testbed.results.report.plot import Plot
 from testbed.results.summary import FIGURES
 from testbed.results.table import Cell, Table
+from testbed.units import show_time
 
 COLOURS = {"change": "clean", "nothing": "clean", "impossible": "degraded"}
 ENGINE = "Virtual engine: a simulation that runs the rack's own programs. "
@@ -51,7 +52,8 @@ def _about(advice: Advice) -> str:
     question = advice.task.question
     return (
         f"Draws of the traffic: {question.draws} that candidates were chosen by, {MORE * question.draws} for the best "
-        f"few, {question.checks} others that the result was measured on. {advice.runs:,} runs."
+        f"few, {question.checks} others that the result was measured on. {advice.runs:,} runs, "
+        f"{show_time(float(f'{advice.seconds:.2g}'))} of wall time."
     )
 
 
