@@ -95,7 +95,7 @@ def more(advice: Advice) -> str:
         return f"{told}; none was better in all draws, and searching on may not change that"
     half, last = best[len(best) // 2], best.index(best[-1]) + 1
     return (
-        f"{told}; the best came as number {last} of {len(best)}, and the second half of the search brought "
+        f"{told}; the best came as number {last}, and the second half of the search brought "
         f"{100 * (share(best[-1]) - share(half)):.1f} % of gain"
     )
 
