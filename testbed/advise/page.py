@@ -108,7 +108,8 @@ def _figures(advice: Advice) -> str:
 def _forest(advice: Advice) -> str:
     checked = advice.checked
     several = len(advice.task.names) > 1
-    rows = [Row("the change", checked.gain, colour="accent")] if checked.advised else []
+    named = "the change" if advice.verdict.word == "change" else "what was put forward"
+    rows = [Row(named, checked.gain, colour="accent")] if checked.advised else []
     for one in checked.under:
         told = f"{one.condition.name}, {one.condition.workload}" if several else one.condition.name
         rows.append(Row(f"with {told}", one.gain, "" if not one.missing else "not known", "accent"))
