@@ -77,11 +77,20 @@ def test_tables_of_constants_are_those_of_the_runs_that_are_kept(copy: Path) -> 
     assert "mice, mean: kernel" in files["pet-fct-rack.csv"]
 
 
-def test_the_table_of_ten_seeds_is_that_of_the_scores_that_are_kept() -> None:
-    script = [sys.executable, ROOT / "scripts/score_seeds.py"]
-    made = subprocess.run(script, check=True, capture_output=True, text=True).stdout
-    assert made.strip() in (PAGES / "controllers.md").read_text()
-    assert "\n| evolved | 10 |" in made
+@pytest.mark.parametrize(
+    ("script", "page", "row"),
+    [
+        ("score_seeds", "controllers", "| evolved | 10 |"),
+        ("baseline_variants", "adpg", "| PPO, entropy 0.1 | "),
+        ("adpg_range", "adpg", "| 25 | 30 | "),
+    ],
+)
+def test_a_table_of_seeds_is_that_of_what_is_kept(script: str, page: str, row: str) -> None:
+    made = subprocess.run(
+        [sys.executable, ROOT / f"scripts/{script}.py"], check=True, capture_output=True, text=True
+    ).stdout
+    assert made.strip() in (PAGES / f"{page}.md").read_text()
+    assert f"\n{row}" in made
 
 
 def test_constants_that_were_run_stay_when_others_are_kept(copy: Path, tmp_path: Path) -> None:

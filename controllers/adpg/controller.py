@@ -77,6 +77,7 @@ class AdpgController(AdpgForm, LearnedController):
     def __init__(self, config: AdpgConfig, paths: Paths) -> None:
         super().__init__(config, paths)
         n = len(paths)
+        self.reference = config.reference_rtt or paths.longest_rtt or float(paths.base_rtt.max(initial=0.0))
         self.share: Floats = np.full(n, config.start_rate)  # of line rate
         self.history = History(n)
         self.x: Floats = np.zeros(n)  # newest signal
@@ -102,7 +103,7 @@ class AdpgController(AdpgForm, LearnedController):
         mine = flows[due]
         if not len(due):
             return Observed(mine, np.empty((0, FEATURES)))
-        x = signal(feedback.rtt[due], self.paths.base_rtt[mine], self.share[mine], self.config)
+        x = signal(feedback.rtt[due], self.paths.base_rtt[mine], self.share[mine], self.config, self.reference)
         self.x[mine] = x
         self.idle[mine] = np.where(x > no_congestion(self.config), 0, self.idle[mine] + 1)
         self.next_seq[mine] = feedback.next_seq[due]

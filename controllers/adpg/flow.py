@@ -22,6 +22,7 @@ class AdpgFlow(AdpgForm, LearnedFlow):
     action: ClassVar[Numbers] = Numbers(1, LEAST, MOST)
     config: AdpgConfig
     share: float  # of line rate
+    reference: float  # s, T_ref
     decided_seq: int  # packets from this one on were sent after the last decision
     next_seq: int
     fresh: bool = True  # nothing has been decided yet
@@ -35,6 +36,7 @@ class AdpgFlow(AdpgForm, LearnedFlow):
         if config.window == "bdp":
             self.window = max(max(config.beta, 1.0) * path.bdp, path.wire_size)
         self.seen = [1.0, 0.0, 1.0, 0.0]
+        self.reference = config.reference_rtt or path.longest_rtt
         self.share = config.start_rate
         self.rate = self.share * path.line_rate
 
@@ -66,6 +68,6 @@ class AdpgFlow(AdpgForm, LearnedFlow):
 
     def observed(self, rtt: float) -> float:
         """x, as `observation.signal`."""
-        inflation = 1.0 + (rtt - self.path.base_rtt) / self.config.reference_rtt
+        inflation = 1.0 + (rtt - self.path.base_rtt) / self.reference
         excess = max(inflation - self.config.beta, 0.0)
         return min(SCALE * (excess * math.sqrt(self.share) - self.config.target), HIGHEST_X)

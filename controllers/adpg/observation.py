@@ -35,7 +35,11 @@ class AdpgConfig(PluginConfig):
         default=1.5, gt=1, le=4, description="RTT inflation up to which there is no congestion; more is slower, safer."
     )
     target: float = Field(default=0.064, gt=0, le=1, description="Inflation beyond beta times sqrt(rate) aimed at.")
-    reference_rtt: Time = Field(default=8.192e-6, gt=0, description="T_ref: what an RTT's excess is measured in.")
+    reference_rtt: Time = Field(
+        default=8.192e-6,
+        ge=0,
+        description="T_ref: what an RTT's excess is measured in. 0: the network's longest base RTT.",
+    )
     start_rate: Ratio = Field(
         default=1.0, ge=LEAST_RATE, le=1, description="Rate of a new flow, as a share of line rate."
     )
@@ -52,9 +56,9 @@ class AdpgConfig(PluginConfig):
     policy: str = Field(default="", description="File with another policy of this form; by default the shipped one.")
 
 
-def signal(rtt: Floats, base_rtt: Floats, rate: Floats, config: AdpgConfig) -> Floats:
+def signal(rtt: Floats, base_rtt: Floats, rate: Floats, config: AdpgConfig, reference: float) -> Floats:
     """x, from -0.8 (no congestion) to 8; 0 is the aim. ``rate`` is a share of line rate; shape (k,)."""
-    inflation = 1.0 + (rtt - base_rtt) / config.reference_rtt
+    inflation = 1.0 + (rtt - base_rtt) / reference
     x = SCALE * (np.maximum(inflation - config.beta, 0.0) * np.sqrt(rate) - config.target)
     return np.asarray(np.minimum(x, HIGHEST_X))
 

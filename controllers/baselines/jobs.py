@@ -76,7 +76,7 @@ def run(form: Form, learn: Callable[..., Layers], settings: Any, context: JobCon
 
 def _jobs(form: Form, learn: Callable[..., Layers], settings: type[JobConfig]) -> JobSet:
     def work(said: Any, context: JobContext) -> Result:
-        return run(form, learn, said, context)
+        return run(Reinforce if getattr(said, "action", "") == "normal" else form, learn, said, context)
 
     summary = f"Train {form.name}'s network, with incasts of 2, 4 and 8 flows."
     return JobSet({"train": Job(summary, settings, work, PRESETS[form.name], NOTES[form.name])})

@@ -43,6 +43,12 @@ class ReinforceConfig(MultiplierConfig):
     beta: float = Field(
         default=0.0, ge=0, le=4, description="RTT inflation up to which there is no congestion; 0: any RTT counts."
     )
+    sigma: float = Field(
+        default=0.0,
+        ge=0,
+        le=2,
+        description="Deviation of an action from the mean, as in training; 0: the mean decides.",
+    )
 
 
 class PpoConfig(MultiplierConfig):
@@ -78,7 +84,18 @@ class Multiplier(AdpgFlow, NeuralFlow):
         return {"policy": cls.file(config)}
 
 
-class Ppo(Multiplier):
+class Drawing(Multiplier):
+    """One whose decisions are drawn."""
+
+    dice: int
+
+    def on_ack(self, ack: Ack) -> None:
+        # The same in a run and in its replay: chance comes from the time.
+        self.dice = (self.dice * 1103515245 + int(ack.now * 1e12) % DICE + 12345) % DICE
+        super().on_ack(ack)
+
+
+class Ppo(Drawing):
     """PPO on ADPG's reward: one of six factors on the rate, drawn once per RTT."""
 
     name = "ppo"
@@ -86,12 +103,6 @@ class Ppo(Multiplier):
     config: PpoConfig
     action = Numbers(1, FACTORS[0], FACTORS[-1])
     outputs = len(FACTORS)
-    dice: int
-
-    def on_ack(self, ack: Ack) -> None:
-        # The same in a run and in its replay: chance comes from the time.
-        self.dice = (self.dice * 1103515245 + int(ack.now * 1e12) % DICE + 12345) % DICE
-        super().on_ack(ack)
 
     def policy(self) -> float:
         self.answer()
@@ -110,8 +121,8 @@ class Ppo(Multiplier):
         return FACTORS[-1]
 
 
-class Reinforce(Multiplier):
-    """REINFORCE on ADPG's reward as printed: the mean of the distribution that it has learned."""
+class Reinforce(Drawing):
+    """REINFORCE on ADPG's reward as printed: the mean of the distribution that it has learned, or drawn from it."""
 
     name = "reinforce"
     Config = ReinforceConfig
@@ -123,4 +134,9 @@ class Reinforce(Multiplier):
         """As `adpg.observation.multiplier`, of tanh."""
         self.answer()
         action = math.tanh(self.values[0])
+        if self.config.sigma > 0:
+            # Box and Muller's; the second number is drawn from the low bits of the first.
+            one, other = (self.dice + 1.0) / (DICE + 1.0), (self.dice * 16807 % DICE) / DICE
+            action += self.config.sigma * math.sqrt(-2.0 * math.log(one)) * math.cos(2.0 * math.pi * other)
+            action = min(max(action, -1.0), 1.0)
         return 1.0 + UP * action if action >= 0 else 1.0 / (1.0 - DOWN * action)

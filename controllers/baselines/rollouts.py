@@ -28,8 +28,12 @@ class Exploring:
     """A network as `adpg.rollout.InC`: `choose` one of six factors, or `vary` around its own."""
 
     def __init__(self, how: Literal["choose", "vary"], seed: int, sigma: float = 0.0) -> None:
-        self.how, self.head = how, [float(seed + 1), sigma]
-        self.parameters: Floats = np.array(self.head)
+        self.how = how
+        self.parameters: Floats = np.array([float(seed + 1), sigma])
+
+    def deviate(self, sigma: float) -> None:
+        """`vary` by this from now on."""
+        self.parameters[1] = sigma
 
     def take(self, network: Layers) -> None:
         """Decide by this; the dice go on."""

@@ -36,6 +36,9 @@ class PpoSettings(Settings):
     """RLCC's (agents/ppo.py): 4 epochs, clip 0.2, no GAE, value 0.5, gradient norm 0.5."""
 
     entropy: float = Field(default=0.01, ge=0, description="Weight of the policy's entropy.")
+    action: Literal["factors", "normal"] = Field(
+        default="factors", description="One of six factors; or normal around a mean, decided by `reinforce` in a run."
+    )
 
 
 class ReinforceSettings(Settings):
@@ -72,7 +75,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "rescaled": {"reward": "rescaled"},
         "alone": {"reward": "rescaled", "senders": (1,)},
     },
-    "ppo": {"rlcc": {}, "raw": {"highest_x": 1e9}},
+    "ppo": {"rlcc": {}, "raw": {"highest_x": 1e9}, "normal": {"action": "normal"}},
     "reinforce": {
         "printed": {},
         "raw": {"beta": 1.5, "start_rate": 1.0},
@@ -83,6 +86,7 @@ NOTES: dict[str, dict[str, str]] = {
     "ppo": {
         "rlcc": "settings of the published code, x limited",
         "raw": "the reward without a limit: no better than at first",
+        "normal": "the paper's other version, whose actions are continuous",
     },
     "aurora": {
         "published": "the published reward: nothing but throughput counts",

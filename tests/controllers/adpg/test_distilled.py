@@ -45,7 +45,8 @@ def heard(rng: np.random.Generator, sent: Ints, flows: Ints) -> Feedback:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"decision_delay": "3 us"}, {"beta": 1.2, "reference_rtt": "20 us"}, {"window": "bdp"}]
+    "options",
+    [{}, {"decision_delay": "3 us"}, {"beta": 1.2, "reference_rtt": "20 us"}, {"window": "bdp", "reference_rtt": 0}],
 )
 def test_machine_code_decides_as_numpy_does(options: dict[str, object]) -> None:
     """Always, to the last bit."""

@@ -9,6 +9,7 @@ import pytest
 from testbed_controllers.adpg.observation import multiplier
 from testbed_controllers.baselines import Ppo, Reinforce
 from testbed_controllers.baselines.multipliers import FACTORS
+from testbed_controllers.baselines.rollouts import actions
 from testbed_controllers.baselines.shipped import SEEDS
 
 from testbed.controller import Path
@@ -29,6 +30,18 @@ def test_reinforce_decides_by_its_mean(seed: int) -> None:
     for seen in SEEN:
         one.seen = list(seen)
         assert one.policy() == pytest.approx(multiplier(np.tanh(network(seen[None])))[0, 0], rel=1e-9)
+
+
+def test_reinforce_draws_around_its_mean() -> None:
+    one, decided = made(Reinforce, sigma=0.1), []
+    one.seen = [1.0, -0.8, 1.0, -0.8]
+    mean = np.tanh(Reinforce.load(one.config)(np.array([one.seen])))[0, 0]
+    for dice in np.linspace(0, 2**31 - 1, 801).astype(int):
+        one.dice = int(dice)
+        decided.append(one.policy())
+    found = actions(np.array(decided))
+    assert found.mean() == pytest.approx(mean, abs=0.01)
+    assert found.std() == pytest.approx(0.1, rel=0.1)
 
 
 def test_seeds_are_different_policies() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,7 @@ from testbed_controllers.adpg.observation import multiplier
 from testbed_controllers.baselines.multipliers import FACTORS, Ppo, Reinforce
 from testbed_controllers.baselines.rollouts import Exploring, Incasts, Played, actions
 from testbed_controllers.baselines.settings import PpoSettings, ReinforceSettings, Settings
-from testbed_controllers.baselines.train_ppo import _model, remembered
+from testbed_controllers.baselines.train_ppo import _model, layers, remembered
 from testbed_controllers.baselines.train_reinforce import network, objective, returns
 
 RNG = np.random.default_rng(1)
@@ -74,6 +76,16 @@ def test_ppo_remembers_what_was_drawn_and_how_likely_it_was() -> None:
     assert np.array(FACTORS)[chosen] == pytest.approx(one.factors)
     assert np.exp(buffer.log_probs[:, 0]) == pytest.approx(likely[np.arange(9), chosen], rel=1e-4)
     assert buffer.returns[8, 0] == pytest.approx(one.rewards[8] + 0.99 * values[8], rel=1e-4)
+
+
+def test_ppo_with_normal_actions_remembers_them_around_the_mean_that_decides() -> None:
+    model, one = _model(PpoSettings(action="normal")), played()
+    one = one._replace(factors=multiplier(RNG.uniform(-0.5, 0.5, 9)))
+    buffer = remembered(model, one)
+    assert buffer.actions[:, 0, 0] == pytest.approx(actions(one.factors), abs=1e-6)
+    mean = np.tanh(layers(model, "relu")(one.seen))[:, 0]
+    away = buffer.actions[:, 0, 0] - mean
+    assert buffer.log_probs[:, 0] == pytest.approx(-(away**2) / 2 - math.log(2 * math.pi) / 2, rel=1e-4)  # deviation 1
 
 
 def test_rollouts_are_the_controllers_own_decisions() -> None:
