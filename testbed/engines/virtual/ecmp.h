@@ -55,17 +55,15 @@ static uint64_t siphash(const uint8_t *data, int64_t length, uint64_t key)
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* The upper bounds of the hops' shares, rounded to the nearest as the kernel's are. */
+/*
+ * The kernel compares with the upper bound of each hop's share, ((i + 1) << 31) / hops - 1, rounded to the nearest. Which is the
+ * first that is not below the hash, multiplying says as well.
+ */
 static int64_t hop_of_hash(uint32_t hash, int64_t hops)
 {
-	hash = (hash ? hash : 1) >> 1;
-	for (int64_t i = 0; i < hops; i++) {
-		uint64_t bound = (((uint64_t)(i + 1) << 31) + (uint64_t)hops / 2) / (uint64_t)hops - 1;
+	uint64_t share = ((uint64_t)((hash ? hash : 1) >> 1) + 1) * (uint64_t)hops - (uint64_t)hops / 2;
 
-		if (hash <= bound)
-			return i;
-	}
-	return hops - 1;
+	return (int64_t)((share + (1ull << 31) - 1) >> 31) - 1;
 }
 
 static int64_t ecmp_choice(const struct roce *packet, uint64_t seed, int64_t hops)
