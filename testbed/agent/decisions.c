@@ -131,6 +131,20 @@ int64_t serve(struct datapath *d, double until)
 	return looks == ENDLESS && heap_first(&d->alarms) <= now;
 }
 
+/* The same of what is due at this moment, which stays: until nothing is. */
+int64_t serve_moment(struct datapath *d)
+{
+	const double now = now_seconds(d);
+	int64_t looks = 0;
+
+	while (next_moment(d) <= now && looks < ENDLESS && !has_failed(&d->decisions)) {
+		send_until(d, now);
+		decide_due(d, now);
+		looks++;
+	}
+	return looks == ENDLESS && heap_first(&d->alarms) <= now;
+}
+
 /* Everything in flight of these flows was declared lost. */
 void time_out(struct datapath *d, const int64_t *flows, int64_t n, double now)
 {

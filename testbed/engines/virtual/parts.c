@@ -40,8 +40,10 @@ static void go_on(struct part *own)
 		drain(own->world, all->limit);
 		return;
 	}
-	if (!own->endless)
+	if (!own->endless && own->world->now < all->limit)
 		own->endless = serve(d, fmin(nominal(d, (uint64_t)all->limit), all->until));
+	else if (!own->endless) /* a sample is due at the end of this tick, and something before it */
+		own->endless = serve_moment(d);
 	if (has_failed(&d->decisions) && !own->failed_at)
 		own->failed_at = own->world->now;
 	go_on_without(own, all->limit);

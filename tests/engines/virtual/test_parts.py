@@ -71,6 +71,18 @@ def test_any_number_of_threads_and_parts_leaves_the_same_bits(name: str, monkeyp
         assert made(CUT[name], threads)["hashes"] == one
 
 
+def test_what_is_due_at_the_tick_of_a_sample_comes_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 1.76 ms a decision lets a flow send at that very tick, and no window may end before it has."""
+    rack = ("rack.hosts=1023", "rack.link.delay=3.31 us", "rack.switch.buffer=892 kB")
+    traffic = ("traffic.senders=1022", "traffic.size=100 kB", "tuner.kmin=37 kB", "tuner.kmax=145 kB")
+    small = Small("incast-2", "dcqcn", "1770 us", (*rack, *traffic, "record.decisions=0"))
+    hashes = []
+    for parts in (1, 3):
+        monkeypatch.setattr(virtual_run, "useful_parts", lambda *_, count=parts: count)
+        hashes.append(made(small)["hashes"])
+    assert hashes[0] == hashes[1]
+
+
 def test_a_thread_that_has_more_to_do_gives_parts_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is planned is as much in each part; half of it begins at the end."""
     monkeypatch.setattr(virtual_run, "useful_parts", lambda *_: 4)
