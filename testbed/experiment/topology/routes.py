@@ -135,8 +135,8 @@ class Routes:
     def paths(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Ints, list[Link]]]:
         """`path` of many pairs at once, link by link: which of them have another one, and these links."""
         shape, everybody = self.shape, np.arange(len(pairs))
-        at, goal = (np.array([self._switch[shape.edge(host)] for host in ends]) for ends in zip(*pairs, strict=True))
-        edge = np.array([self._edge[shape.edge(dst)] for _, dst in pairs])
+        at, goal = (np.array([self._switch[shape.edge(pair[end])] for pair in pairs], np.int64) for end in (0, 1))
+        edge = np.array([self._edge[shape.edge(dst)] for _, dst in pairs], np.int64)
         if (self._distances[at, edge] >= FAR).any():
             raise ValueError("there is no way between some of these hosts")
         yield everybody, [shape.link_of[src] for src, _ in pairs]

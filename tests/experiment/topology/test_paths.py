@@ -27,6 +27,10 @@ def test_base_rtt_is_propagation_and_serialisation_at_each_link() -> None:
     assert paths.path_rate.tolist() == [25e9, 25e9]
 
 
+def test_without_flows_there_are_no_paths() -> None:
+    assert len(FlowPaths.of(Routes(leaf_spine()), [], [], FRAMING).hops) == 0
+
+
 def test_the_published_star_has_an_rtt_of_8_us_and_serialisation() -> None:
     routes = Routes(star(3, LinkKind("link", 100e9, 2e-6)))
     assert PathTimes(routes.path("h1", "h3"), FRAMING).base_rtt == pytest.approx(8e-6 + 2 * (1078 + 78) * 8 / 100e9)
