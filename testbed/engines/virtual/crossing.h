@@ -6,12 +6,10 @@
 #ifndef TESTBED_CROSSING_H
 #define TESTBED_CROSSING_H
 
-#include "balance.h"
 #include "occasions.h"
 #include "packets.h"
 #include "parts.h"
 #include "prefetch.h"
-#include "sampler.h"
 
 #include <stddef.h>
 
@@ -75,46 +73,6 @@ void leave_part(struct part *own)
 	if (own->world->event_count)
 		expect_moment(own, own->world->events[TOP].time);
 	hand_on_surplus();
-}
-
-/* All instants so far are over: decisions that were recorded can be taken. */
-static void give_records(struct parts *all)
-{
-	int64_t held = 0;
-
-	for (int64_t i = 0; i < all->count; i++)
-		held += *all->part[i].recorded;
-	if (held >= all->room)
-		all->full();
-}
-
-/* Of all parts: what is due between two windows, and how long the next one is. */
-void open_window(struct parts *all)
-{
-	struct world *w = all->part[0].world;
-	int64_t first = all->last;
-
-	for (int64_t i = 0; i < all->count; i++) {
-		first = all->part[i].next < first ? all->part[i].next : first;
-		all->part[i].next = NEVER;
-	}
-	if (all->full)
-		give_records(all);
-	all->side = !all->side;
-	if (first == NEVER || all->limit == all->last) {
-		all->limit = ENDED;
-		return;
-	}
-	w->next_sample = all->next_sample;
-	take_samples(w, first);
-	all->next_sample = w->next_sample;
-	w->next_sample = NEVER;
-	all->limit = first + all->lookahead - 1;
-	if (all->next_sample < all->limit)
-		all->limit = all->next_sample;
-	if (all->last < all->limit)
-		all->limit = all->last;
-	share_out(all);
 }
 
 static struct packet *idle_of[MOST_PARTS]; /* threads, while they are not there */

@@ -7,6 +7,7 @@
 #include "../../agent/datapath.h"
 #include "../../agent/decisions.h"
 #include "../../agent/memory.h"
+#include "balance.h"
 #include "host.h"
 #include "world.h"
 
@@ -49,6 +50,46 @@ static void go_on(struct part *own)
 	go_on_without(own, all->limit);
 	if (!has_failed(&d->decisions) && !own->endless)
 		expect_moment(own, tick_of(d, next_moment(d)));
+}
+
+/* All instants so far are over: decisions that were recorded can be taken. */
+static void give_records(struct parts *all)
+{
+	int64_t held = 0;
+
+	for (int64_t i = 0; i < all->count; i++)
+		held += *all->part[i].recorded;
+	if (held >= all->room)
+		all->full();
+}
+
+/* Of all parts: what is due between two windows, and how long the next one is. */
+static void open_window(struct parts *all)
+{
+	struct world *w = all->part[0].world;
+	int64_t first = all->last;
+
+	for (int64_t i = 0; i < all->count; i++) {
+		first = all->part[i].next < first ? all->part[i].next : first;
+		all->part[i].next = NEVER;
+	}
+	if (all->full)
+		give_records(all);
+	all->side = !all->side;
+	if (first == NEVER || all->limit == all->last) {
+		all->limit = ENDED;
+		return;
+	}
+	w->next_sample = all->next_sample;
+	take_samples(w, first);
+	all->next_sample = w->next_sample;
+	w->next_sample = NEVER;
+	all->limit = first + all->lookahead - 1;
+	if (all->next_sample < all->limit)
+		all->limit = all->next_sample;
+	if (all->last < all->limit)
+		all->limit = all->last;
+	share_out(all);
 }
 
 /* Window after window, for all parts that are this thread's then. */

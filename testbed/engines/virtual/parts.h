@@ -56,7 +56,6 @@ void leave_part(struct part *own);
 void enter_thread(int64_t number);
 void leave_thread(int64_t number);
 void expect_moment(struct part *own, int64_t tick);
-void open_window(struct parts *all);
 void begin_windows(struct parts *all);
 void end_windows(struct parts *all);
 void cut_lines(struct parts *all, const int64_t *end);

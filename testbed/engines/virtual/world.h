@@ -142,6 +142,7 @@ void drain(struct world *w, int64_t until);
 void abandon(struct world *w);
 int64_t run_until_fed(struct world *w, int64_t until);
 void catch_up_all(struct world *w, int64_t before);
+void take_samples(struct world *w, int64_t until);
 struct packet *new_packet(void);
 void send_up(struct world *w, int64_t host, struct packet *p);
 

@@ -64,7 +64,7 @@ def test_signals(parts: ctypes.CDLL, options: dict[str, Any]) -> None:
     mine = np.empty_like(rate)
     called(parts.signals, MILLION, values(parameters), rtt, base, rate, mine)
     np.testing.assert_array_equal(mine, signal(parameters, rtt, base, rate))
-    exact = observation.signal(rtt / 1e9, base / 1e9, rate / LINE, config)
+    exact = observation.signal(rtt / 1e9, base / 1e9, rate / LINE, config, config.reference_rtt)
     # 1e-5 of the root; and half a ns of the threshold, which has whole ones
     np.testing.assert_allclose(mine / ONE, exact, rtol=1e-4, atol=2e-4 + 12.5 * 0.5e-9 / config.reference_rtt)
 
