@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,8 @@ def run(
     Raises BadInput if a package is missing, or a checkpoint is of no use.
     """
     need("onnx", "onnxruntime", "torch")  # before any time is spent
+    for package in ("onnx", "onnxruntime"):  # now: within an import of C code Ctrl-C would become another error
+        import_module(package)
     lines: list[str] = []
     work = Work(context, len(policies), slots)
     log: dict[str, Any] = {

@@ -22,7 +22,7 @@ from tests.support.commands import command
 from tests.support.failing import GOOD_THRESHOLDS, TUNER, plugin
 from tests.support.monitoring import TESTBED, Prometheus, free_ports, monitor_up, running, wait_for
 from tests.support.runs import ATTEMPTS, UNDRAWN
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = [
     pytest.mark.root,
@@ -111,6 +111,7 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
     ):
         prometheus = Prometheus(prometheus_port)
         wait_for(f"{prometheus.url}/-/ready")
+        until(lambda: prometheus.query(f'testbed_queue_tx_bytes_total{{instance="{queues}"}}', time.time()), every=1)
         moments = (_settled(prometheus, folder / f"run-{attempt}", instance) for attempt in range(ATTEMPTS))
         moment = next(filter(None, moments), None)
         assert moment, f"{ATTEMPTS} runs, and none was calibrated and scraped while packets flowed"
