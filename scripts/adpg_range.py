@@ -20,6 +20,7 @@ import numpy as np
 from tuner_oracle import FINDINGS, keep, kept, table
 
 import testbed
+from testbed.advise.budget import in_time
 from testbed.runs.forked import each
 
 KEPT = FINDINGS / "results/adpg-range.csv"
@@ -81,11 +82,9 @@ def go_on(until: float) -> None:
         for seed, rate, rtt, flows, reference in product(SEEDS, RATES, RTTS, FLOWS, REFERENCES)
     ]
     works = [partial(lines, run) for run in asked if tuple(map(str, run)) not in done]
-    for made in each(works, PROCESSES):
+    for made in each(in_time(works, until), PROCESSES):
         keep(KEPT, (*RUN, *FIGURES), made)
         print(*made[0].values(), flush=True)
-        if time.monotonic() > until:
-            return
 
 
 def main(arguments: Sequence[str]) -> None:

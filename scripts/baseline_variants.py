@@ -24,6 +24,7 @@ from testbed_controllers.baselines.settings import AuroraSettings, PpoSettings, 
 from tuner_oracle import FINDINGS, keep, kept, table
 
 import testbed
+from testbed.advise.budget import in_time
 from testbed.runs.forked import each
 
 KEPT = FINDINGS / "results/baseline-variants.csv"
@@ -126,11 +127,9 @@ def go_on(folder: Path, until: float) -> None:
         asked = FLOWS if variant.every else FLOWS[:FEW]
         if left := [flows for flows in asked if (name, str(flows), str(seed)) not in done]:
             works.append(partial(lines, name, seed, left, folder))
-    for made in each(works, PROCESSES):
+    for made in each(in_time(works, until), PROCESSES):
         keep(KEPT, (*RUN, *FIGURES), made)
         print(*(" ".join(line.values()) for line in made), sep="\n", flush=True)
-        if time.monotonic() > until:
-            return
 
 
 def main(arguments: Sequence[str]) -> None:
