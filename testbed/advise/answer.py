@@ -11,7 +11,7 @@ from testbed.advise.advice import Advice
 from testbed.advise.check import Checked, Paired, paired
 from testbed.advise.evidence import Settings
 from testbed.advise.objective import share
-from testbed.advise.verdict import percent
+from testbed.advise.verdict import percent, signed, span
 from testbed.results.compare.median import Estimate
 from testbed.results.summary import FIGURES
 
@@ -45,11 +45,7 @@ def difference(one: Paired) -> str:
     found = one.difference
     if not one.relative:
         return f"{FIGURES[one.figure].text(found.median)} more" if math.isfinite(found.median) else "not known"
-    return f"{_change(found.median)} ({_change(found.low)} to {_change(found.high)})"
-
-
-def _change(ratio: float) -> str:
-    return f"{100 * ratio:+.1f} %" if math.isfinite(ratio) else "not known"
+    return f"{signed(found.median)} ({signed(found.low)} to {signed(found.high)})"
 
 
 def lines(advice: Advice) -> Iterator[str]:
@@ -69,20 +65,12 @@ def lines(advice: Advice) -> Iterator[str]:
             f"{difference(one)}"
         )
     for under in advice.checked.under:
-        told = (
-            under.missing or f"{percent(under.gain.median)} ({percent(under.gain.low)} to {percent(under.gain.high)})"
-        )
-        yield f"  {under.condition.workload}, {under.condition.name}: {told}"
+        yield f"  {under.condition.workload}, {under.condition.name}: {under.missing or span(under.gain)}"
     for ranked in advice.checked.contenders:
         why = ranked.standing.why or "; ".join(f"breaks {one}" for one in ranked.standing.broken)
         yield f"  {ranked.contender.name} instead: {percent(ranked.standing.gain)}{f'; {why}' if why else ''}"
     yield more(advice)
     yield from advice.task.notes
-
-
-def span(gain: Estimate) -> str:
-    """A gain with its interval."""
-    return f"{percent(gain.median)} ({percent(gain.low)} to {percent(gain.high)})"
 
 
 def more(advice: Advice) -> str:

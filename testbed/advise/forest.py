@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from testbed.advise.objective import share
+from testbed.advise.verdict import percent
 from testbed.results.compare.median import Estimate
 from testbed.results.report.drawing import Drawing
 from testbed.results.report.ticks import ticks
@@ -58,6 +59,6 @@ def _row(drawing: Drawing, row: Row, y: float, at: Callable[[float], float]) -> 
         return
     if gain.has_interval:
         drawing.line((at(share(gain.low)), y), (at(share(gain.high)), y), row.colour, width=4, opacity=0.45)
-    told = f"{100 * share(gain.median):+.1f} %"
+    told = percent(gain.median)
     drawing.dot((at(share(gain.median)), y), 5, row.colour, title=f"{row.name}: {told}")
     drawing.text((WIDTH, y + 4.5), f"{told}{f', {row.note}' if row.note else ''}", "muted", anchor="end")

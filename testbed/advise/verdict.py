@@ -9,6 +9,7 @@ from typing import Literal
 from testbed.advise.check import Checked
 from testbed.advise.objective import share
 from testbed.advise.search import History
+from testbed.results.compare.median import Estimate
 
 Word = Literal["change", "nothing", "impossible"]
 
@@ -62,8 +63,7 @@ def _too_little(checked: Checked, worth: float) -> list[str]:
 
 def _fragile(checked: Checked, worth: float) -> list[str]:
     return [
-        f"with {one.condition.name} it is worse than what is there now ({one.condition.workload}: "
-        f"{percent(one.gain.median)}, {percent(one.gain.low)} to {percent(one.gain.high)})"
+        f"with {one.condition.name} it is worse than what is there now ({one.condition.workload}: {span(one.gain)})"
         for one in checked.under
         if one.gain.has_interval and one.gain.high < 0 and share(one.gain.median) < -worth
     ]
@@ -79,4 +79,14 @@ def _told(checked: Checked) -> str:
 
 def percent(gain: float) -> str:
     """A gain for readers."""
-    return f"{100 * share(gain):+.1f} %" if math.isfinite(gain) else "not known"
+    return signed(share(gain) if math.isfinite(gain) else math.nan)
+
+
+def span(gain: Estimate) -> str:
+    """A gain with its interval."""
+    return f"{percent(gain.median)} ({percent(gain.low)} to {percent(gain.high)})"
+
+
+def signed(ratio: float) -> str:
+    """In percent, nothing as +0.0."""
+    return f"{100 * ratio:+z.1f} %" if math.isfinite(ratio) else "not known"
