@@ -20,6 +20,7 @@ from bench import (
     closed_loop,
     command,
     controllers,
+    cores,
     decisions,
     disturbed,
     first,
@@ -63,6 +64,7 @@ ITEMS: dict[str, Part] = {
     "virtual": virtual.of_virtual,
     "scale": scale.of_scale,
     "threads": threads.of_threads,
+    "cores": cores.of_cores,
     "peers": peers.of_peers,
     "queues": queues.of_queues,
     "first": first.of_first,
@@ -77,7 +79,7 @@ COMPARED: dict[str, Callable[[tuple[command.Tree, ...]], Iterator[Row]]] = {  # 
     "disturbed": disturbed.of_disturbed,
 }
 NAMES = (*COMPARED, *ITEMS, "rank")
-ROOTLESS = {"gym", "virtual", "scale", "threads", "peers", "queues", "first", "workers", "score", "reproduce"}
+ROOTLESS = {"gym", "virtual", "scale", "threads", "cores", "peers", "queues", "first", "workers", "score", "reproduce"}
 LONG = {"disturbed", "rank", "reproduce", "peers"}  # only if named
 BUSY = 0.5  # load average above which figures should not be trusted
 

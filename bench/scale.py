@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -88,7 +88,7 @@ def measured(hosts: int, milliseconds: float, *more: str) -> Scale:
 
         run = VirtualRun(resolved, [], connection)
         ready = time.process_time()
-        looks, going = _timed(Live, "show"), _timed(VirtualRun, "_go_on")
+        looks, going = timed(Live, "show"), timed(VirtualRun, "_go_on")
         record = run.follow()
         ended = time.process_time()
         packets, events = int(record.flows.acked_packets.sum()), int(run.world.c.events_done)
@@ -105,18 +105,18 @@ def measured(hosts: int, milliseconds: float, *more: str) -> Scale:
     return found
 
 
-def _timed(form: type, name: str) -> list[float]:
-    """CPU of each call of this method from now on, in this process."""
+def timed(form: type, name: str, clock: Callable[[], float] = time.process_time) -> list[float]:
+    """Seconds of each call of this method from now on, in this process."""
     taken: list[float] = []
     method = getattr(form, name)
 
-    def timed(*arguments: object) -> object:
-        began = time.process_time()
+    def call(*arguments: object) -> object:
+        began = clock()
         found = method(*arguments)
-        taken.append(time.process_time() - began)
+        taken.append(clock() - began)
         return found
 
-    setattr(form, name, timed)
+    setattr(form, name, call)
     return taken
 
 

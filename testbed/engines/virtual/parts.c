@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct thread {
 	struct parts *all;
@@ -50,6 +51,31 @@ static void go_on(struct part *own)
 	go_on_without(own, all->limit);
 	if (!has_failed(&d->decisions) && !own->endless)
 		expect_moment(own, tick_of(d, next_moment(d)));
+}
+
+static double wall_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+
+/* As `go_on`; what it took is kept, as far as there is room. */
+static void go_on_watched(struct part *own, double began, int64_t crossed)
+{
+	const struct parts *all = own->all;
+	int64_t events = own->world->events_done;
+
+	go_on(own);
+	if (0 < all->opened && all->opened <= all->loads_room) {
+		struct load *load = &all->loads[(all->opened - 1) * all->count + own->number];
+
+		load->seconds += wall_seconds() - began;
+		load->thread = own->thread;
+		load->events += own->world->events_done - events;
+		load->crossed += own->crossed - crossed;
+	}
 }
 
 /* All instants so far are over: decisions that were recorded can be taken. */
@@ -90,6 +116,7 @@ static void open_window(struct parts *all)
 	if (all->last < all->limit)
 		all->limit = all->last;
 	share_out(all);
+	all->opened++;
 }
 
 /* Window after window, for all parts that are this thread's then. */
@@ -101,10 +128,14 @@ static void *work(void *of)
 	enter_thread(own->number);
 	for (;;) {
 		for (struct part *one = all->part; one < all->part + all->count; one++) {
+			double began = all->loads ? wall_seconds() : 0.0;
+
 			if (one->thread != own->number)
 				continue;
 			enter_part(one);
-			if (all->limit != ENDED)
+			if (all->limit != ENDED && all->loads)
+				go_on_watched(one, began, one->crossed);
+			else if (all->limit != ENDED)
 				go_on(one);
 			leave_part(one);
 		}
@@ -228,6 +259,19 @@ void take_records(struct parts *all, int64_t room, void (*full)(void))
 		one->recorded = one->agent->decisions.trace->state;
 	all->room = room;
 	all->full = full;
+}
+
+/* What each part has to do in each window from now on, for so many windows. */
+void watch_loads(struct parts *all, struct load *loads, int64_t room)
+{
+	all->loads = loads;
+	all->loads_room = room;
+	all->opened = 0;
+}
+
+int64_t windows_of(const struct parts *all)
+{
+	return all->opened;
 }
 
 /* All decisions that are due by `now`. */

@@ -24,6 +24,7 @@ from testbed.engines.virtual.world import EVENTS_PER_LINE, World
 from testbed.results.ordered import OrderedTrace
 
 KNOWN_BYTES = KNOWN_PORT.itemsize * KNOWN_PORTS
+LOAD = np.dtype([("seconds", np.float64), *((name, np.int64) for name in ("thread", "events", "crossed"))])  # `load`
 RING_SIZE = 1 << 21  # bytes: several records of one instant for each host
 COUNTED = ("refused", "high_water", "swapped", "int_faults", "above_line", "filled_length", "unreported_length")
 
@@ -166,6 +167,17 @@ class Parts:
     def threads(self) -> list[int]:
         """By part, which works for it now."""
         return [self._code.thread_of(self.pointer, number) for number in range(len(self.agents))]
+
+    def watch(self, windows: int) -> np.ndarray:
+        """What each part has to do in each window from now on, for so many: `LOAD`, (windows, parts)."""
+        loads = np.zeros((windows, len(self.agents)), LOAD)
+        self._code.watch_loads(self.pointer, self._memory.keep(loads), windows)
+        return loads
+
+    @property
+    def windows(self) -> int:
+        """How many there were, ever or since `watch`."""
+        return int(self._code.windows_of(self.pointer))
 
     def drain(self) -> None:
         """Go on until no packet is on its way."""

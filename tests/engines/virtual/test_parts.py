@@ -130,3 +130,20 @@ def test_who_fails_first_ends_the_run_with_the_same_message(tmp_path: Path) -> N
     messages = {followed("leaf-spine", threads, controller=str(file))[1].interrupted for threads in (1, 2, 3)}
     assert len(messages) == 1
     assert "no more" in messages.pop()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_parts_do_is_all_that_is_done(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(virtual_run, "useful_parts", lambda *_: 5)
+    resolved = resolve("leaf-spine", {"controller": "hpcc"}, {}, ["engine=virtual", "time.duration=1 ms"])
+    run = VirtualRun(resolved, (), Unwatched(), threads=threads)
+    run._divide()
+    assert run.parts
+    loads = run.parts.watch(10_000)
+    run.follow()
+    loads = loads[: run.parts.windows]
+    assert loads["events"].sum() == run.world.c.events_done
+    assert loads["events"].any(axis=1).mean() > 0.9  # next to no window is empty
+    assert (loads["seconds"] > 0).all()
+    assert set(loads["thread"].flat) == set(range(threads))
+    assert 0 < loads["crossed"].sum() < loads["events"].sum()
