@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from json import dumps
 from pathlib import Path
 
 from testbed.engines.kernel import doctor
@@ -85,7 +86,8 @@ def outcome(controller: str, trial: Trial, settings: list[str]) -> Outcome:
     """Of one run under the settings that `Trial.seeded` made. Raises Uncalibrated."""
     nothing = dict.fromkeys(trial.parts, 0.0)
     try:
-        resolved = resolve(trial.experiment, {"controller": controller}, {}, settings)
+        plain = f"controller={dumps(controller)}"  # without the options of an experiment that names it
+        resolved = resolve(trial.experiment, {"controller": controller}, {}, [plain, *settings])
         engine, observer = carrier(resolved.experiment.engine), Observer()
         engine.check(resolved)
         record = engine.follow(engine.prepare(resolved, observer), observer, [], trial.experiment, [])

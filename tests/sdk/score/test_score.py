@@ -8,7 +8,7 @@ import pytest
 
 from testbed.engines.kernel.calibration import calibration
 from testbed.errors import BadInput, Uncalibrated
-from testbed.sdk.score.score import Outcome, Score, score
+from testbed.sdk.score.score import Outcome, Score, outcome, score
 from testbed.sdk.score.suite import Trial
 
 SHORT = (
@@ -96,6 +96,14 @@ def test_a_part_is_the_geometric_mean_of_its_runs_and_the_number_that_of_the_par
     assert found.parts == {"queue": pytest.approx(0.5), "loss": pytest.approx(0.25)}
     assert found.total == pytest.approx(100 * (0.5 * 0.25) ** 0.5)
     assert Score("mine", [*outcomes, Outcome("c", {"loss": 0.0}, "it died")]).total == 0
+
+
+def test_a_controller_that_the_experiment_names_has_its_own_options_as_all_others_have() -> None:
+    """DCQCN in `incast-2` is held to a window, which it is not by itself."""
+    trial, seeded = SHORT[1], SHORT[1].seeded(1, 0)
+    found = outcome("dcqcn", trial, seeded).parts
+    assert found == outcome("dcqcn", trial, [*seeded, "controller.window=none"]).parts
+    assert found != outcome("dcqcn", trial, [*seeded, "controller.preset=paper", "controller.window=bdp"]).parts
 
 
 def test_what_is_not_there_is_no_score() -> None:
