@@ -31,8 +31,13 @@ ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
 def open_metrics(results: Results, run: str) -> Iterator[str]:
-    """Line by line; ``run`` is the name of its folder."""
+    """Line by line; ``run`` is the name of its folder, and the ``instance`` by which dashboards tell runs apart."""
     measured = restore(results)
+
+    def labels(**said: str) -> str:
+        named = {"instance": run, **said}
+        return "{" + ",".join(f'{key}="{value.translate(ESCAPED)}"' for key, value in named.items()) + "}"
+
     series, flows = measured.port_series, measured.flow_series
     chosen = np.arange(0, len(series.time), -(-len(series.time) // MOST))
     begin = datetime.fromisoformat(results.manifest.created).timestamp()
@@ -53,7 +58,7 @@ def open_metrics(results: Results, run: str) -> Iterator[str]:
 
     always = np.ones(len(chosen))
     who = results.manifest
-    run_labels = _labels(
+    run_labels = labels(
         run=run,
         experiment=str(who.experiment.get("name", "")),
         controller=who.controller.name,
@@ -61,33 +66,32 @@ def open_metrics(results: Results, run: str) -> Iterator[str]:
         seed=str(who.seed),
     )
     yield from family("testbed_run", {run_labels: always}, "info", "The run: its folder, experiment and plugins.")
-    ports = [_labels(port=name) for name in measured.ports]
+    ports = [labels(port=name) for name in measured.ports]
     about = [
-        _labels(port=name, switch=name.rpartition("-")[0], to=to)
+        labels(port=name, switch=name.rpartition("-")[0], to=to)
         for name, to in zip(measured.ports, measured.port_neighbour, strict=True)
     ]
     yield from family("testbed_port", dict.fromkeys(about, always), "info", "The switch of a port, and its neighbour.")
-    yield from family(DILATION, {"": always * slower}, "gauge", "Wall seconds per nominal second, as loaded.")
-    yield from family(TIME, {"": nominal})
+    yield from family(DILATION, {labels(): always * slower}, "gauge", "Wall seconds per nominal second, as loaded.")
+    yield from family(TIME, {labels(): nominal})
+    spans = {"run_duration": measured.duration, "run_warmup": measured.warmup, "base_rtt": results.summary.base_rtt}
+    for name, seconds in spans.items():
+        yield from family(f"testbed_{name}_seconds", {labels(): always * seconds}, "gauge", "As in the summary.")
     for name, values in (("capacity_bytes_per_second", measured.port_rate / 8), ("buffer_bytes", measured.port_buffer)):
         columns = {label: always * value for label, value in zip(ports, values.tolist(), strict=True)}
         yield from family(f"testbed_port_{name}", columns, "gauge", "Of the port.")
     for name, column in PORT.items():
         yield from family(name, _columns(ports, getattr(series, column)[chosen]))
     names = results.tables["flows"]["flow"].to_pylist()
-    labels = [_labels(flow=names[number]) for number in measured.series_flows.tolist()]
+    own = [labels(flow=names[number]) for number in measured.series_flows.tolist()]
     for name, column in FLOW.items():
         each = 1 / 8 if column == "rate" else 1.0
-        yield from family(name, _columns(labels, getattr(flows, column)[chosen] * each))
+        yield from family(name, _columns(own, getattr(flows, column)[chosen] * each))
     yield "# EOF"
 
 
 def _columns(labels: list[str], table: Floats) -> dict[str, Floats]:
     return {label: table[:, number] for number, label in enumerate(labels)}
-
-
-def _labels(**said: str) -> str:
-    return "{" + ",".join(f'{key}="{value.translate(ESCAPED)}"' for key, value in said.items()) + "}"
 
 
 def _shown(value: float) -> str:
