@@ -184,7 +184,7 @@ LIMITS: tuple[Limit, ...] = (
         lambda record: 1.0 - record.late.cpu_idle,
         0.9,
         "agents, switch and recorder share the cores; with less than a tenth idle, queues build up that no model has",
-        _more_dilation,
+        lambda _measured, _limit: TOO_SLOW,  # no factor: what others take of a core, no dilation gives back
         lambda value: f"one core was {value:.0%} busy for half a second",
         in_lab=SOFTWARE,
         by_part=True,
