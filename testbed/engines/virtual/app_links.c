@@ -23,6 +23,11 @@
 #define PORT_AT 36 /* of UDP, behind an IPv4 header without options */
 #define ROCE 4791
 
+#ifndef __linux__ /* in whole milliseconds */
+#define ppoll(files, count, longest, signals) \
+	poll(files, count, (int)((longest)->tv_sec * 1000 + (longest)->tv_nsec / 1000000))
+#endif
+
 static int64_t realtime(void)
 {
 	struct timespec t;

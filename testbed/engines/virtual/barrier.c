@@ -2,12 +2,14 @@
 /* Where the threads of a rack that is cut into parts meet. */
 #include "parts.h"
 
+#define SPINS 2000 /* looks before a thread sleeps: the others most often come soon */
+
+#ifdef __linux__
+
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#define SPINS 2000 /* looks before a thread sleeps: the others most often come soon */
 
 static void sleep_while(uint32_t *at, uint32_t value)
 {
@@ -18,6 +20,31 @@ static void wake_all(uint32_t *at)
 {
 	syscall(SYS_futex, at, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
+
+#else
+
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
+
+static void sleep_while(uint32_t *at, uint32_t value)
+{
+	pthread_mutex_lock(&lock);
+	while (__atomic_load_n(at, __ATOMIC_SEQ_CST) == value)
+		pthread_cond_wait(&turned, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+static void wake_all(uint32_t *at)
+{
+	(void)at;
+	pthread_mutex_lock(&lock);
+	pthread_cond_broadcast(&turned);
+	pthread_mutex_unlock(&lock);
+}
+
+#endif
 
 static void relax(void)
 {

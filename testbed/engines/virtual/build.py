@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,13 +20,15 @@ from testbed.live.samples import SOURCE as SAMPLES
 SOURCE = Path(__file__).parent
 INCLUDE = SOURCE / "include"
 OPTIMISED, PLAIN = "-O3", "-O0"
+LINUX = ("-fno-semantic-interposition",)  # nobody replaces a function of it
+MACOS = (f"-I{INCLUDE / 'macos'}",)  # what of Linux's headers it lacks
 FLAGS = (
     OPTIMISED, "-g1", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-lm", "-pthread",
     "-fno-strict-aliasing",  # programs look at packets as structs
-    "-fno-semantic-interposition",  # nobody replaces a function of it
     "-ftls-model=initial-exec",  # what each thread has of its own takes no call to find
     EXACT,
     f"-I{INCLUDE}",
+    *(MACOS if sys.platform == "darwin" else LINUX),
 )  # fmt: skip
 
 
@@ -35,7 +38,10 @@ def _world(name: str, *variant: str) -> Unit:
         (SOURCE / "world.c", SOURCE / "agent.c", DATAPLANE / "port_reader.c", SAMPLES),
         ".so",
         (*FLAGS, *variant),
-        headers=(SOURCE, SAMPLES.parent, INCLUDE / "linux", INCLUDE / "bpf", AGENT, COMPILED, DATAPLANE),
+        headers=(
+            *(SOURCE, SAMPLES.parent, AGENT, COMPILED, DATAPLANE),
+            *(INCLUDE / name for name in ("linux", "bpf", "macos", "macos/linux")),
+        ),
         includes=(
             DATAPLANE / "nic.bpf.c",
             DATAPLANE / "port.bpf.c",

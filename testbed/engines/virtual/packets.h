@@ -90,7 +90,9 @@ static struct packet *more_packets(void)
 	if (take_spare())
 		return take_idle();
 	page = needed(aligned_alloc(LARGE_PAGE, LARGE_PAGE));
+#ifdef MADV_HUGEPAGE
 	madvise(page, LARGE_PAGE, MADV_HUGEPAGE);
+#endif
 	for (int64_t at = LARGE_PAGE / size - 1; at >= 0; at--) {
 		struct packet *p = (struct packet *)(page + at * size);
 
