@@ -72,6 +72,8 @@ def open_metrics(results: Results, run: str) -> Iterator[str]:
         for name, to in zip(measured.ports, measured.port_neighbour, strict=True)
     ]
     yield from family("testbed_port", dict.fromkeys(about, always), "info", "The switch of a port, and its neighbour.")
+    build = labels(version=who.versions["testbed"])
+    yield from family("testbed_build", {build: always}, "info", "The version of testbed that it was run with.")
     yield from family(DILATION, {labels(): always * slower}, "gauge", "Wall seconds per nominal second, as loaded.")
     yield from family(TIME, {labels(): nominal})
     spans = {"run_duration": measured.duration, "run_warmup": measured.warmup, "base_rtt": results.summary.base_rtt}
@@ -83,7 +85,10 @@ def open_metrics(results: Results, run: str) -> Iterator[str]:
     for name, column in PORT.items():
         yield from family(name, _columns(ports, getattr(series, column)[chosen]))
     names = results.tables["flows"]["flow"].to_pylist()
-    own = [labels(flow=names[number]) for number in measured.series_flows.tolist()]
+    recorded = measured.series_flows.tolist()
+    own = [labels(flow=names[number]) for number in recorded]
+    ends = [labels(flow=names[one], src=measured.flows.src[one], dst=measured.flows.dst[one]) for one in recorded]
+    yield from family("testbed_flow", dict.fromkeys(ends, always), "info", "Sender and receiver of a flow.")
     for name, column in FLOW.items():
         each = 1 / 8 if column == "rate" else 1.0
         yield from family(name, _columns(own, getattr(flows, column)[chosen] * each))

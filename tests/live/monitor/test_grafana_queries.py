@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import shutil
 import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from testbed.live.lab_names import OWN
-from tests.live.monitor.boards import INTERVALS, NAMES, filled, queries, variables
+from tests.live.monitor.boards import INTERVALS, NAMES, Shown, filled, queries
 from tests.support import host_tree as tree
 from tests.support.commands import command
 from tests.support.failing import GOOD_THRESHOLDS, TUNER, plugin
@@ -35,8 +33,6 @@ DURATION, DILATION = 0.005, 2000  # nominal s: 10 s of wall time
 SETTLED = 0.8 * DURATION  # after the first burst and before the end
 LINE_RATE = 100e9  # bit/s
 PAYLOAD = 1000 / 1122  # of a packet with INT, on the wire
-LABEL_VALUES = re.compile(r"label_values\((.*), (\w+)\)")
-QUERY_RESULT = re.compile(r"query_result\((.*)\)")
 
 
 INCAST_AND_JOB = """\
@@ -58,43 +54,11 @@ UNHURRIED = "__import__('time').sleep(0.05)"  # it goes on for as long as somebo
 
 
 @dataclass
-class Scraped:
+class Scraped(Shown):
     """A run that was scraped from start to end, and a moment in it when everything had settled."""
 
-    prometheus: Prometheus
-    instance: str
-    moment: float
     host: str  # instance of a lab host's exporter
     queues: str  # instance of a run whose ports have two queues
-
-    def options(self, variable: dict[str, Any], values: dict[str, str]) -> list[str]:
-        """What Grafana would offer for a variable, in its order."""
-        query = filled(variable["query"], values)
-        if found := LABEL_VALUES.fullmatch(query):
-            labels = self.prometheus.api("series", **{"match[]": found[1], "start": self.moment, "end": self.moment})
-            return sorted({one[found[2]] for one in labels})
-        (expression,) = QUERY_RESULT.fullmatch(query).groups()
-        texts = [_as_text(one) for one in self.prometheus.query(expression, self.moment)]
-        matches = (re.search(variable["regex"].strip("/"), text) for text in texts)
-        return list(dict.fromkeys(found[1] for found in matches if found))
-
-    def chosen(self, board: str) -> dict[str, str]:
-        """Every variable of a dashboard as Grafana has it when the dashboard is opened; this run's instance, and a flow
-        that has no end.
-        """
-        values = {"instance": self.instance, "flow": "h8-h9"}
-        for variable in variables(board):
-            options = self.options(variable, values)
-            assert options, f"{board}: nothing to choose for {variable['name']}"
-            first = ".*" if variable.get("includeAll") else options[0]
-            values.setdefault(variable["name"], first)
-        return values
-
-
-def _as_text(series: dict[str, Any]) -> str:
-    labels = {name: value for name, value in series["metric"].items() if name != "__name__"}
-    inside = ",".join(f'{name}="{value}"' for name, value in labels.items())
-    return f"{series['metric'].get('__name__', '')}{{{inside}}} {series['value'][1]}"
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +79,7 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
         moments = (_settled(prometheus, folder / f"run-{attempt}", instance) for attempt in range(ATTEMPTS))
         moment = next(filter(None, moments), None)
         assert moment, f"{ATTEMPTS} runs, and none was calibrated and scraped while packets flowed"
-        yield Scraped(prometheus, instance, moment, host, queues)
+        yield Scraped(prometheus, instance, moment, "h8-h9", host, queues)
 
 
 def _exporter(folder: Path, address: str) -> subprocess.Popen[str]:
