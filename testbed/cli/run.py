@@ -25,9 +25,8 @@ from testbed.cli.shared import (
     print_resolved,
 )
 from testbed.cli.shared_run import AllowEdits, DryRun, Inventory, MetricsAddr, Out, Playbook, Ui
+from testbed.engines.virtual.limits import MOST_PARTS
 from testbed.runs.overrides import from_user, overridden
-
-MOST_PARTS = 64  # as in testbed/engines/virtual/parts.h
 
 if TYPE_CHECKING:
     from testbed.experiment.resolved import Resolved

@@ -13,6 +13,7 @@ from testbed.compiled.flows import FOLDER as COMPILED
 from testbed.dataplane.build import BOLT, CLASSES, ONE_PATH, POOL
 from testbed.dataplane.build import MANY_PATHS as SEVERAL
 from testbed.dataplane.build import SOURCE as DATAPLANE
+from testbed.engines.virtual.limits import MOST_PARTS
 from testbed.experiment.model import Experiment
 from testbed.experiment.resolved import Resolved
 from testbed.live.samples import SOURCE as SAMPLES
@@ -29,6 +30,7 @@ FLAGS = (
     EXACT,
     f"-I{INCLUDE}",
     *(MACOS if sys.platform == "darwin" else LINUX),
+    f"-DMOST_PARTS={MOST_PARTS}",
 )  # fmt: skip
 
 

@@ -10,7 +10,6 @@
 
 #include "world.h"
 
-#define MOST_PARTS 64
 #define NEVER INT64_MAX
 #define ENDED -1 /* instead of a window's last tick */
 

@@ -6,6 +6,7 @@ import os
 
 from testbed.agent.flow_agent import FlowAgent
 from testbed.agent.identity import Identity
+from testbed.engines.virtual.limits import MOST_PARTS
 from testbed.engines.virtual.sender import Sender
 from testbed.engines.virtual.world import World
 from testbed.experiment.resolved import Resolved
@@ -13,7 +14,6 @@ from testbed.experiment.resolved import Resolved
 LARGE = 512  # hosts, from which on threads and parts save time
 MOST = 8  # threads, if nobody asks for more
 PER_PART = 128  # hosts whose state stays in the caches of a core
-MOST_PARTS = 64  # as in parts.h
 
 
 def useful(resolved: Resolved) -> int:
