@@ -29,8 +29,8 @@ sys.dont_write_bytecode = os.geteuid() != Path(__file__).stat().st_uid
 gc.disable()
 
 
-# Of tests that measure, and of racks in wall time: a clean run may have one stall of two RTTs, which moves a mean, and a
-# busy machine a longer one. What is wrong every time fails every time; the summary names what was tried again.
+# Of tests that measure, and of racks in wall time: a clean run may have one stall of two RTTs, which moves a mean, and
+# a busy machine a longer one. What is wrong every time fails every time; the summary names what was tried again.
 AGAIN = pytest.mark.flaky(reruns=2, only_rerun=["AssertionError", "Uncalibrated"])
 
 
