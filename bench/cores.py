@@ -71,7 +71,7 @@ def watched(hosts: int, milliseconds: float, threads: int, parts: int) -> Watche
         run._divide()
         loads = run.parts.watch(ROOM)
         run.follow()
-        connection.send(("watched", Watched(sum(going + ending), loads[: run.parts.windows])))
+        connection.send(("watched", Watched(sum(going + ending), loads[loads["seconds"].any(axis=1)])))
 
     process = WatchedProcess(work, PATIENCE, lambda: "the run said nothing")
     (found,) = (content for kind, content in process.messages() if kind == "watched")

@@ -38,7 +38,6 @@ static void cross(struct world *w, struct line *l, struct packet *p)
 	p->order = l - w->lines;
 	append(&own->out[own->all->side][l->beyond - 1], p);
 	surplus--;
-	own->crossed++;
 	expect_moment(own, p->arrives);
 }
 

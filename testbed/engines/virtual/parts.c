@@ -53,31 +53,6 @@ static void go_on(struct part *own)
 		expect_moment(own, tick_of(d, next_moment(d)));
 }
 
-static double wall_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + 1e-9 * t.tv_nsec;
-}
-
-/* As `go_on`; what it took is kept, as far as there is room. */
-static void go_on_watched(struct part *own, double began, int64_t crossed)
-{
-	const struct parts *all = own->all;
-	int64_t events = own->world->events_done;
-
-	go_on(own);
-	if (0 < all->opened && all->opened <= all->loads_room) {
-		struct load *load = &all->loads[(all->opened - 1) * all->count + own->number];
-
-		load->seconds += wall_seconds() - began;
-		load->thread = own->thread;
-		load->events += own->world->events_done - events;
-		load->crossed += own->crossed - crossed;
-	}
-}
-
 /* All instants so far are over: decisions that were recorded can be taken. */
 static void give_records(struct parts *all)
 {
@@ -119,6 +94,53 @@ static void open_window(struct parts *all)
 	all->opened++;
 }
 
+/* One window, or what was left over when the last one was. */
+static void pass(struct part *own)
+{
+	enter_part(own);
+	if (own->all->limit != ENDED)
+		go_on(own);
+	leave_part(own);
+}
+
+static double wall_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+
+/* In this window, to other parts. */
+static int64_t packets_sent(const struct part *own)
+{
+	int64_t sent = 0;
+
+	for (int64_t i = 0; i < own->all->count; i++) {
+		for (const struct packet *p = own->out[own->all->side][i].first; p; p = p->next)
+			sent++;
+	}
+	return sent;
+}
+
+/* As `pass`; what it took is kept, as far as there is room. */
+static void pass_watched(struct part *own)
+{
+	const struct parts *all = own->all;
+	int64_t events = own->world->events_done;
+	double began = wall_seconds();
+
+	pass(own);
+	if (all->limit != ENDED && 0 < all->opened && all->opened <= all->loads_room) {
+		struct load *load = &all->loads[(all->opened - 1) * all->count + own->number];
+
+		load->seconds += wall_seconds() - began;
+		load->thread = own->thread;
+		load->events += own->world->events_done - events;
+		load->crossed += packets_sent(own);
+	}
+}
+
 /* Window after window, for all parts that are this thread's then. */
 static void *work(void *of)
 {
@@ -128,16 +150,8 @@ static void *work(void *of)
 	enter_thread(own->number);
 	for (;;) {
 		for (struct part *one = all->part; one < all->part + all->count; one++) {
-			double began = all->loads ? wall_seconds() : 0.0;
-
-			if (one->thread != own->number)
-				continue;
-			enter_part(one);
-			if (all->limit != ENDED && all->loads)
-				go_on_watched(one, began, one->crossed);
-			else if (all->limit != ENDED)
-				go_on(one);
-			leave_part(one);
+			if (one->thread == own->number)
+				(all->loads ? pass_watched : pass)(one);
 		}
 		if (all->limit == ENDED)
 			break;
@@ -267,11 +281,6 @@ void watch_loads(struct parts *all, struct load *loads, int64_t room)
 	all->loads = loads;
 	all->loads_room = room;
 	all->opened = 0;
-}
-
-int64_t windows_of(const struct parts *all)
-{
-	return all->opened;
 }
 
 /* All decisions that are due by `now`. */

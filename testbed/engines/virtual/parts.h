@@ -17,7 +17,7 @@ struct datapath;
 struct decider;
 struct parts;
 
-/* What a part had to do in one window: with what it took in and gave away. */
+/* What a part had to do in one window, from what it took in to what it gave away. */
 struct load {
 	double seconds; /* of wall time */
 	int64_t thread, events, crossed; /* packets that went to other parts */
@@ -29,7 +29,6 @@ struct part {
 	struct parts *all;
 	int64_t number;
 	int64_t thread, counted; /* who works for it; its events when that was last looked at: balance.h */
-	int64_t crossed; /* packets, ever */
 	int64_t next; /* tick before which nothing will happen that it has caused or waits for */
 	struct fifo out[2][MOST_PARTS]; /* packets that have crossed a cut to each other part */
 	struct decider *deciders; /* its own copies, in the order of the rack's; NULL: these themselves */
@@ -71,7 +70,6 @@ void cut_lines(struct parts *all, const int64_t *end);
 int64_t run_parts(struct parts *all, double until, int64_t draining);
 void take_records(struct parts *all, int64_t room, void (*full)(void));
 void watch_loads(struct parts *all, struct load *loads, int64_t room);
-int64_t windows_of(const struct parts *all);
 void decide_parts(struct parts *all, double now);
 int64_t find_failure(struct parts *all);
 struct parts *make_parts(int64_t count, int64_t threads, struct decider **deciders, int64_t decider_count);

@@ -169,15 +169,10 @@ class Parts:
         return [self._code.thread_of(self.pointer, number) for number in range(len(self.agents))]
 
     def watch(self, windows: int) -> np.ndarray:
-        """What each part has to do in each window from now on, for so many: `LOAD`, (windows, parts)."""
+        """What each part does in each window from now on, for so many: `LOAD`, (windows, parts); 0 s after the last."""
         loads = np.zeros((windows, len(self.agents)), LOAD)
         self._code.watch_loads(self.pointer, self._memory.keep(loads), windows)
         return loads
-
-    @property
-    def windows(self) -> int:
-        """How many there were, ever or since `watch`."""
-        return int(self._code.windows_of(self.pointer))
 
     def drain(self) -> None:
         """Go on until no packet is on its way."""

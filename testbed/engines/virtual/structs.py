@@ -140,7 +140,6 @@ def library(unit: Unit) -> ctypes.CDLL:
     library.divide.restype, library.divide.argtypes = None, [c_void_p, c_void_p, c_void_p, c_void_p]
     library.take_records.restype, library.take_records.argtypes = None, [c_void_p, c_int64, CTrace.Full]
     library.watch_loads.restype, library.watch_loads.argtypes = None, [c_void_p, c_void_p, c_int64]
-    library.windows_of.restype, library.windows_of.argtypes = c_int64, [c_void_p]
     library.run_parts.restype, library.run_parts.argtypes = c_int64, [c_void_p, c_double, c_int64]
     library.decide_parts.restype, library.decide_parts.argtypes = None, [c_void_p, c_double]
     library.thread_of.restype, library.thread_of.argtypes = c_int64, [c_void_p, c_int64]

@@ -141,7 +141,7 @@ def test_what_parts_do_is_all_that_is_done(threads: int, monkeypatch: pytest.Mon
     assert run.parts
     loads = run.parts.watch(10_000)
     run.follow()
-    loads = loads[: run.parts.windows]
+    loads = loads[loads["seconds"].any(axis=1)]
     assert loads["events"].sum() == run.world.c.events_done
     assert loads["events"].any(axis=1).mean() > 0.9  # next to no window is empty
     assert (loads["seconds"] > 0).all()
