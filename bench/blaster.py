@@ -1,4 +1,4 @@
-"""blaster.c and drop.bpf.c for Python, compiled into a folder that is gone with the process."""
+"""The C of this folder, compiled into one that is gone with the process; blaster.c and drop.bpf.c for Python."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _folder = tempfile.TemporaryDirectory(prefix="testbed-bench-")
 @cache
 def library() -> ctypes.CDLL:
     """``blast`` and ``keep_full``; they let other threads run meanwhile."""
-    loaded = ctypes.CDLL(str(_compile("blaster.c", "blaster.so", LIBRARY_FLAGS)))
+    loaded = ctypes.CDLL(str(compiled("blaster.c", "blaster.so", LIBRARY_FLAGS)))
     loaded.blast.restype, loaded.blast.argtypes = c_int64, [c_int, c_void_p, c_int64, c_int64, c_double]
     loaded.keep_full.restype = c_int64
     loaded.keep_full.argtypes = [
@@ -33,10 +33,11 @@ def library() -> ctypes.CDLL:
 def dropper() -> Path:
     """The object file with the program ``drop``."""
     multiarch = [f"-I{folder}" for folder in sorted(Path("/usr/include").glob("*-linux-gnu"))]
-    return _compile("drop.bpf.c", "drop.o", (*BPF_FLAGS, f"-I{DATAPLANE}", *multiarch))
+    return compiled("drop.bpf.c", "drop.o", (*BPF_FLAGS, f"-I{DATAPLANE}", *multiarch))
 
 
-def _compile(source: str, target: str, flags: tuple[str, ...]) -> Path:
+def compiled(source: str, target: str, flags: tuple[str, ...]) -> Path:
+    """A source of this folder."""
     output = Path(_folder.name) / target
     subprocess.run(["clang", str(HERE / source), "-o", str(output), *flags], check=True)
     return output

@@ -85,14 +85,19 @@ def seconds_until_it_begins(*arguments: str) -> float:
             [TESTBED, "run", *arguments, "--out", f"{folder}/out"],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=folder,
         )  # fmt: skip
-        assert process.stderr is not None
-        said: list[str] = []
-        took = 0.0
-        for line in process.stderr:
-            said.append(line)
-            if not took and line.startswith(BEGINS):
-                took = time.perf_counter() - began
-        process.wait()
-    if not took:
-        raise CommandFailed("".join(said)[-500:])
+        until_it_begins(process)
+        took = time.perf_counter() - began
+        process.communicate()
     return took
+
+
+def until_it_begins(process: subprocess.Popen[str]) -> None:
+    """Read its progress until the experiment begins. Raises CommandFailed if it ends before."""
+    assert process.stderr is not None
+    said: list[str] = []
+    while line := process.stderr.readline():
+        if line.startswith(BEGINS):
+            return
+        said.append(line)
+    process.wait()
+    raise CommandFailed("".join(said)[-500:])

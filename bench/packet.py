@@ -17,6 +17,7 @@ from pathlib import Path
 from statistics import median
 
 from bench import command
+from bench.blaster import compiled
 from bench.measure import Row, spread
 
 REPEATS = 3
@@ -63,10 +64,8 @@ class Cost:
 
 def interrupt() -> list[float]:
     """Core-us that a timer's interrupt takes, several times."""
-    with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder, "wakeup")
-        subprocess.run(["clang", "-O2", str(Path(__file__).with_name("wakeup.c")), "-o", str(program)], check=True)
-        said = subprocess.run([program, str(PERIOD), str(PAIRS)], capture_output=True, text=True, check=True).stdout
+    program = compiled("wakeup.c", "wakeup", ("-O2",))
+    said = subprocess.run([program, str(PERIOD), str(PAIRS)], capture_output=True, text=True, check=True).stdout
     return [float(line) for line in said.split()]
 
 
@@ -82,9 +81,7 @@ def packet(dilation: float) -> Cost:
             ],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-        assert process.stderr is not None
-        while (line := process.stderr.readline()) and not line.startswith(command.BEGINS):
-            pass
+        command.until_it_begins(process)
         time.sleep(BEGINS)
         began, before = time.monotonic(), Spent.now()
         time.sleep(SECONDS)
