@@ -12,7 +12,7 @@ from datetime import datetime
 import numpy as np
 
 from testbed.base.arrays import Floats
-from testbed.live.names import METRICS
+from testbed.live.names import CONSTANTS, METRICS
 from testbed.results.folder import Results
 from testbed.results.measured import restore
 
@@ -26,7 +26,7 @@ FLOW = {
     "testbed_flow_inflight_bytes": "inflight",
     "testbed_flow_rate_bytes_per_second": "rate",
 }
-KINDS = {one.name: (one.kind, one.help) for one in METRICS}
+KINDS = {one.name: (one.kind, one.help) for one in METRICS} | {one.name: ("gauge", one.help) for one in CONSTANTS}
 ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
@@ -78,10 +78,10 @@ def open_metrics(results: Results, run: str) -> Iterator[str]:
     yield from family(TIME, {labels(): nominal})
     spans = {"run_duration": measured.duration, "run_warmup": measured.warmup, "base_rtt": results.summary.base_rtt}
     for name, seconds in spans.items():
-        yield from family(f"testbed_{name}_seconds", {labels(): always * seconds}, "gauge", "As in the summary.")
+        yield from family(f"testbed_{name}_seconds", {labels(): always * seconds})
     for name, values in (("capacity_bytes_per_second", measured.port_rate / 8), ("buffer_bytes", measured.port_buffer)):
         columns = {label: always * value for label, value in zip(ports, values.tolist(), strict=True)}
-        yield from family(f"testbed_port_{name}", columns, "gauge", "Of the port.")
+        yield from family(f"testbed_port_{name}", columns)
     for name, column in PORT.items():
         yield from family(name, _columns(ports, getattr(series, column)[chosen]))
     names = results.tables["flows"]["flow"].to_pylist()

@@ -63,13 +63,17 @@ NOT_IN_TABLES = {
 
 
 @pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
-    path = tmp_path_factory.mktemp("loaded")
-    run = path / "mine"
+def run(tmp_path_factory: pytest.TempPathFactory) -> folder.Results:
+    out = tmp_path_factory.mktemp("finished") / "mine"
     settings = {"time.duration": "2 ms", "time.warmup": 0, "record.interval": "20 us", "record.report": False}
-    testbed.run("incast-8", controller="dcqcn", engine="virtual", seed=1, settings=settings, out=str(run))
-    results = folder.load(run)
-    (path / "run.om").write_text("\n".join(open_metrics(results, run.name)) + "\n")
+    testbed.run("incast-8", controller="dcqcn", engine="virtual", seed=1, settings=settings, out=str(out))
+    return folder.load(out)
+
+
+@pytest.fixture(scope="module")
+def loaded(run: folder.Results, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
+    path = tmp_path_factory.mktemp("loaded")
+    (path / "run.om").write_text("\n".join(open_metrics(run, "mine")) + "\n")
     blocks = path / "state/prometheus"
     blocks.mkdir(parents=True)
     command = ["promtool", "tsdb", "create-blocks-from", "openmetrics", path / "run.om", blocks]
@@ -79,8 +83,8 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
     with running(monitor_up("--dir", path / "state", *ports)):
         prometheus = Prometheus(port)
         wait_for(f"{prometheus.url}/-/ready")
-        begin = datetime.fromisoformat(results.manifest.created).timestamp()
-        yield Shown(prometheus, run.name, begin + SAMPLES * APART / 2, results.tables["flows"]["flow"][0].as_py())
+        begin = datetime.fromisoformat(run.manifest.created).timestamp()
+        yield Shown(prometheus, "mine", begin + SAMPLES * APART / 2, run.tables["flows"]["flow"][0].as_py())
 
 
 def has_data(loaded: Shown, asked: Asked, chosen: dict[str, str]) -> bool:
@@ -93,3 +97,9 @@ def test_panels_show_all_that_the_tables_have(loaded: Shown, board: str) -> None
     chosen, asked = loaded.chosen(board), [one for one in queries() if one.board == board]
     shown = {one.panel["title"] for one in asked if has_data(loaded, one, chosen)}
     assert {one.panel["title"] for one in asked} - shown == NOT_IN_TABLES[board]
+
+
+def test_the_busiest_port_is_as_busy_as_the_summary_says(run: folder.Results, loaded: Shown) -> None:
+    (asked,) = (one for one in queries() if (one.board, one.panel["title"]) == ("rack", "Busiest port"))
+    (used,) = loaded.prometheus.query(filled(asked.expression, loaded.chosen("rack")), loaded.moment)
+    assert float(used["value"][1]) == pytest.approx(run.summary.su / 100, abs=0.1)
