@@ -29,8 +29,8 @@ sys.dont_write_bytecode = os.geteuid() != Path(__file__).stat().st_uid
 gc.disable()
 
 
-# Of tests that measure, and of racks in wall time: a clean run may have one stall of two RTTs, which moves a mean, and
-# a busy machine a longer one. What is wrong every time fails every time; the summary names what was tried again.
+# Of tests that measure: a clean run may have one stall of two RTTs, which moves a mean. What is wrong every time fails
+# every time; the summary names what was tried again.
 AGAIN = pytest.mark.flaky(reruns=2, only_rerun=["AssertionError", "Uncalibrated"])
 
 
@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)  # where two files run at a time, the last ones should be short
     for item in items:
-        if item.get_closest_marker("measures") or item.get_closest_marker("root"):
+        if item.get_closest_marker("measures"):
             item.add_marker(AGAIN)
     if os.geteuid() == 0:
         return
