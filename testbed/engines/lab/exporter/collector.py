@@ -38,8 +38,9 @@ class HostCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """Families of `names`, those without a row included, so that a query knows the name."""
         with self._lock:
-            if time.monotonic() - self._made_at >= FRESH:
-                self._made, self._made_at = list(self._families()), time.monotonic()
+            now = time.monotonic()  # before it is read: who waited for another's slow reading may know of later changes
+            if now - self._made_at >= FRESH:
+                self._made, self._made_at = list(self._families()), now
             made = self._made
         yield from made
 

@@ -152,3 +152,13 @@ def test_two_scrapers_cost_one_reading(root: Path, monkeypatch: pytest.MonkeyPat
     assert list(collector.collect()) == before
     now += 0.02
     assert scraped(root, collector)("nic_np_cnp_sent_total", device="mlx5_0") == 35
+
+
+def test_a_slow_reading_is_as_old_as_its_beginning(root: Path, tmp_path: Path) -> None:
+    """What changes while ethtool keeps one scraper waiting, the next one sees."""
+    counter = root / f"{DEVICE}/ports/1/hw_counters/np_cnp_sent".lstrip("/")
+    (tmp_path / "tools/ethtool").write_text(f"#!/bin/sh\necho 35 > {counter}\nsleep {1.5 * collectors.FRESH}\n")
+    collector = HostCollector(root)
+    for _ in collector.collect():
+        pass
+    assert scraped(root, collector)("nic_np_cnp_sent_total", device="mlx5_0") == 35
