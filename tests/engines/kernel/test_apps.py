@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.runs import UNCALIBRATED, run
 
-pytestmark = [pytest.mark.root, pytest.mark.parallel]
+pytestmark = [pytest.mark.root, pytest.mark.measures]
 QUICK = (*UNCALIBRATED, "--metrics-addr", "none")
 
 
