@@ -18,13 +18,13 @@ from pathlib import Path
 
 from finding_plot import agreement, draw, intervals, pairs
 
-from testbed.results.compare.median import coverage, rank
 from testbed.results.papers import comparison as published
 from testbed.results.papers import kept, table
 from testbed.results.papers.cells import NOT_ASKED, Measured
 from testbed.results.papers.comparison import Comparison, Metric
 from testbed.results.papers.figures import Figures, Pair
-from testbed.results.papers.notes import DAGGER, MISS
+from testbed.results.papers.judge import judge
+from testbed.results.papers.notes import DAGGER
 from testbed.results.table import Cell, Table
 from testbed.runs.reproduce.cells import table_cells
 from testbed.runs.reproduce.measure import collect
@@ -33,7 +33,7 @@ PAGES = Path(__file__).resolve().parents[1] / "docs/findings"
 BLOCK = re.compile(r"(<!-- ([\w-]+)( kernel)? -->\n).*?(<!-- end -->)", re.DOTALL)
 ENGINE = "virtual"
 AGREEMENT, INTERVALS = "agreement", "intervals"  # pictures
-MOST_ROWS = 20  # that anybody reads
+MOST_ROWS = 8  # that anybody reads, of figures beside each other
 
 
 def keep(runs: Path, results: Path) -> None:
@@ -84,17 +84,33 @@ def _agreement(page: str, results: Path) -> str:
 
 def _told(name: str, figures: Figures, tables: Path) -> str:
     """The table; a long one as a picture, with its figures in a file beside it."""
-    told = table.tables(figures)
-    if sum(line.startswith("|") for line in told.splitlines()) <= MOST_ROWS:
-        return told
+    comparison = figures.comparison
+    if len(comparison.rows) * len(comparison.columns) <= MOST_ROWS:
+        return table.tables(figures)
     tables.mkdir(exist_ok=True)
     (tables / f"{name}.csv").write_text(_csv(figures), encoding="utf-8")
     draw(figures, tables / f"{name}.svg")
-    derived = table.orders(figures)
-    return (
-        f"![{figures.comparison.title}](tables/{name}.svg)\n\nFilled: here, with intervals; hollow: as printed. "
-        f"[All figures](tables/{name}.csv)." + (f"\n\n{derived.markdown()}" if derived else "")
+    return "\n".join(
+        [f"![{comparison.title}](tables/{name}.svg)", "", f"[All figures](tables/{name}.csv).", *_orders(figures)]
     )
+
+
+def _orders(figures: Figures) -> list[str]:
+    """Which columns have the paper's order, and whose figure is far from its: a line each."""
+    judged, columns, found = figures.comparison.judged, figures.comparison.columns, judge(figures)
+    if judged is None or not found:
+        return []
+    by, close = (figures.comparison.metrics[name].label for name in (judged.order, judged.close))
+    turned = {one.column: [f"{pair.first} and {pair.second}" for pair in one.reversed if not pair.tie] for one in found}
+    told = {
+        f"the paper's order by {by}": [columns[one.column].label for one in found if one.same_order],
+        "the same but for ties": [columns[one.column].label for one in found if one.same_by_rule > one.same_order],
+        "another order": [f"{columns[name].label} ({', '.join(pairs)})" for name, pairs in turned.items() if pairs],
+        f"{close} more than {judged.within:g} from the printed": [
+            f"{columns[one.column].label} {row} ({one.close[row]:+.1f})" for one in found for row in one.far
+        ],
+    }
+    return ["", *(f"* {what}: {', '.join(where)}" for what, where in told.items() if where)]
 
 
 def _csv(figures: Figures) -> str:
@@ -121,7 +137,8 @@ def _figures(comparison: Comparison, file: Path) -> Figures:
 
 def _rack(kernel: Figures, virtual: Figures) -> str:
     """The cells that were run in the kernel's rack: there, on the virtual engine, printed; and what degraded them."""
-    comparison, measured, why = kernel.comparison, kernel.measured, []
+    comparison, measured = kernel.comparison, kernel.measured
+    why: dict[str, list[str]] = {}
     heads = [f"{one.heading}: {head}" for one in comparison.metrics.values() for head in ("kernel", "virtual", "paper")]
     lines = []
     for row, column in measured.summaries:
@@ -131,8 +148,12 @@ def _rack(kernel: Figures, virtual: Figures) -> str:
             figures += [_median(here, metric), _median(there, metric), _printed(here)]
         lines.append([Cell(text) for text in (label, row, *figures)])
         reasons = [reason.what for one in measured.degraded(row, column) for reason in one.verdict.reasons]
-        why += [f"* {DAGGER} {row}, {label}: {reason}" for reason in reasons]
-    return "\n".join([Table(lines, [Cell(text) for text in ("", "", *heads)]).markdown(), "", *(why or ["All clean."])])
+        for reason in reasons:
+            why.setdefault(reason, []).append(f"{row}, {label}")
+    told = [f"* {DAGGER} {'; '.join(cells)}: {reason}" for reason, cells in why.items()]
+    return "\n".join(
+        [Table(lines, [Cell(text) for text in ("", "", *heads)]).markdown(), "", *(told or ["All clean."])]
+    )
 
 
 def _median(pair: Pair, metric: Metric) -> str:
@@ -146,7 +167,7 @@ def _printed(pair: Pair) -> str:
 
 
 def _said(name: str, measured: Measured) -> str:
-    """Where the figures come from, and how certain they are."""
+    """Where the figures come from."""
     runs = [one for by_seed in measured.summaries.values() for one in by_seed.values()]
     if not runs:
         return f"Not run yet: `testbed reproduce {name} --engine {ENGINE}`."
@@ -157,12 +178,8 @@ def _said(name: str, measured: Measured) -> str:
     rest = f", {at_rest} at rest" if asked else ""
     counts = sorted({len(by_seed) for by_seed in measured.summaries.values()})
     seeds = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1])))) + (" seed" if counts[-1] == 1 else " seeds")
-    certain = ", ".join(f"{n} seeds: {100 * coverage(n, rank(n)):.0f} %" for n in counts if n > 1)
-    brackets = f", in brackets the interval that holds the true one ({certain})" if certain else ""
-    return (
-        f"`testbed reproduce {name} --engine {ENGINE}`: {len(runs)} runs, {seeds} a cell, {bad or 'none'} "
-        f"degraded{rest}. Medians{brackets}. = equal by the comparison's rule, {MISS} a miss, on whichever side."
-    )
+    counted = f"{len(runs)} runs, {seeds} a cell, {bad or 'none'} degraded{rest}"
+    return f"`testbed reproduce {name} --engine {ENGINE}`: {counted}."
 
 
 def main(arguments: list[str]) -> int:
