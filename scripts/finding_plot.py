@@ -1,4 +1,4 @@
-"""A published table that is too long to be read, as a picture: a panel per figure, a line per contender."""
+"""A published table that is too long to be read, as a picture: a panel per figure, a colour per contender."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ ACROSS = 3  # panels in a row
 PANEL = (3.3, 2.2)  # inches
 LEGEND = 0.5  # inches
 INTERVALS = re.compile(r"^`([\w-]+)`[^|]*?\n\n\| \| ([^|]+) \|.*\n\|[-:|]+\n((?:\|.*\n)+)", re.MULTILINE)
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5)  # of ratios
 SETTINGS = {
     "svg.fonttype": "none", "svg.hashsalt": "testbed", "font.size": 8, "axes.linewidth": 0.6, "legend.fontsize": 8,
@@ -107,12 +108,13 @@ def _comparable(pair: Pair) -> bool:
 def _panel(axes: Axes, figures: Figures, name: str, metric: Metric) -> None:
     columns = figures.comparison.columns
     summed = [bool(one.best_of) for one in columns.values()]
+    joined = _grows([one.label for one in columns.values() if not one.best_of])
     for at, row in enumerate(figures.comparison.rows):
         pairs = [figures.pair(row, column, name) for column in columns]
         ours = [(x, pair.ours) for x, pair in enumerate(pairs) if pair.ours and math.isfinite(pair.ours.median)]
         x = [place + 0.04 * (at - len(figures.comparison.rows) / 2) for place, _ in ours]
         axes.plot(x, [one.median for _, one in ours], "o", color=_colour(at), ms=2.5)
-        own = [(place, one.median) for place, (among, one) in zip(x, ours, strict=True) if not summed[among]]
+        own = [(place, one.median) for place, (among, one) in zip(x, ours, strict=True) if joined and not summed[among]]
         axes.plot([place for place, _ in own], [median for _, median in own], color=_colour(at), lw=0.8)
         held = [(place, one) for place, (_, one) in zip(x, ours, strict=True) if one.has_interval]
         axes.vlines(
@@ -124,6 +126,12 @@ def _panel(axes: Axes, figures: Figures, name: str, metric: Metric) -> None:
     axes.set_title(metric.heading, fontsize=8, loc="left")
     axes.set_xticks(range(len(columns)), [one.label for one in columns.values()], rotation=35, ha="right", fontsize=7)
     axes.grid(axis="y", lw=0.3)
+
+
+def _grows(labels: list[str]) -> bool:
+    """Whether columns differ by numbers that grow, so that a line from one to the next means something."""
+    numbers = [[float(number) for number in NUMBER.findall(label)] for label in labels]
+    return len({NUMBER.sub("", label) for label in labels}) == 1 and numbers == sorted(numbers)
 
 
 def _colour(at: int) -> str:
