@@ -51,6 +51,8 @@ controller: dcqcn
 A first line `# yaml-language-server: $schema=PATH/testbed/experiment.schema.json` makes editors complete and check it.
 """
 
+ANY_OTHER = "| *any other* | | An option of the plugin itself: [plugins.md](plugins.md), or `testbed list PLUGIN`. |"
+
 
 def schema() -> dict[str, Any]:
     """The JSON schema of an experiment file."""
@@ -89,17 +91,22 @@ def docs_text() -> str:
 
 
 def _section(prefix: str, title: str, model: type[BaseModel], described: dict[object, str]) -> Iterator[str]:
-    """One table per key and model, depth first; keys that stand in an earlier one are named."""
+    """One table per key and model, depth first; keys that an earlier one describes alike are named."""
     if (title, model) in described:
         return  # several kinds of racks have the same links
     described[title, model] = title
     yield f"## {title}\n"
     yield f"{inspect.cleandoc(model.__doc__ or '')}\n"
-    rows = {name: _row(prefix, model, name, info) for name, info in model.model_fields.items()}
-    yield "| key | default | meaning |\n|---|---|---|"
-    yield from (row for row in rows.values() if row not in described)
+    fields = model.model_fields
+    rows = {name: (name, _default(model, name, info), info.description or "") for name, info in fields.items()}
+    new = [row for row in rows.values() if row not in described]
+    table = [f"| `{prefix}{name}` | {default} | {meaning} |" for name, default, meaning in new]
+    if issubclass(model, PluginChoice):
+        table.append(ANY_OTHER)
+    if table:
+        yield "\n".join(("| key | default | meaning |\n|---|---|---|", *table, ""))
     inner: list[tuple[str, str, type[BaseModel]]] = []
-    for name, info in model.model_fields.items():
+    for name, info in fields.items():
         key = f"{prefix}{name}"
         models = list(_models(info.annotation))
         for one in models:
@@ -109,19 +116,13 @@ def _section(prefix: str, title: str, model: type[BaseModel], described: dict[ob
             if prefix and "pattern" in one.model_fields:
                 continue  # a pattern within another has the same keys
             inner.append((f"{key}{_below(info)}", label, one))
-    if issubclass(model, PluginChoice):
-        yield "| *any other* | | An option of the plugin itself: [plugins.md](plugins.md), or `testbed list PLUGIN`. |"
-    yield ""
     for earlier in dict.fromkeys(described[row] for row in rows.values() if row in described):
         names = ", ".join(f"`{prefix}{name}`" for name, row in rows.items() if described.get(row) == earlier)
-        yield f"As in [{earlier}](#{re.sub(r'[`.]', '', earlier).replace(' ', '-')}): {names}.\n"
-    described.update((row, title) for row in rows.values() if row not in described)
+        anchor = re.sub(r"[`.\[\]]", "", earlier).replace(" ", "-")
+        yield f"As in [{earlier}](#{anchor}): {names}.\n"
+    described.update(dict.fromkeys(new, title))
     for below, label, one in inner:
         yield from _section(below, label, one, described)
-
-
-def _row(prefix: str, model: type[BaseModel], name: str, info: FieldInfo) -> str:
-    return f"| `{prefix}{name}` | {_default(model, name, info)} | {info.description or ''} |"
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
