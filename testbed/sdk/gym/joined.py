@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from stable_baselines3.common.vec_env import VecEnv
 
-from testbed.sdk.gym.vector import VectorFlows
+from testbed.sdk.gym.vector import AlikeRows, VectorFlows
 
 
-class JoinedFlows(VecEnv):
+class JoinedFlows(AlikeRows):
     """The rows of all of them, one after the other. Each has a clock of its own and begins anew by itself."""
 
     def __init__(self, parts: Sequence[VectorFlows]) -> None:
@@ -44,16 +43,3 @@ class JoinedFlows(VecEnv):
     def close(self) -> None:
         for one in self.parts:
             one.close()
-
-    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
-
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:  # noqa: ARG002
-        setattr(self, attr_name, value)
-
-    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        answer = getattr(self, method_name)(*method_args, **method_kwargs)
-        return [answer] * len(list(self._get_indices(indices)))
-
-    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:  # noqa: ARG002
-        return [False] * len(list(self._get_indices(indices)))

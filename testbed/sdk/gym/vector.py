@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,26 @@ from testbed.sdk.gym.flows import Flows
 from testbed.sdk.gym.spaces import box
 
 
-class VectorFlows(VecEnv):
+class AlikeRows(VecEnv):
+    """Rows that are asked as one: they have the same attributes and methods, those of the whole, and no wrappers."""
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        return self._of_each(getattr(self, attr_name), indices)
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:  # noqa: ARG002
+        setattr(self, attr_name, value)
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        return self._of_each(getattr(self, method_name)(*method_args, **method_kwargs), indices)
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:  # noqa: ARG002
+        return self._of_each(False, indices)
+
+    def _of_each(self, answer: Any, indices: Any) -> list[Any]:
+        return [answer] * len(list(self._get_indices(indices)))
+
+
+class VectorFlows(AlikeRows):
     """A row per flow. When time is over all begin anew; a flow that has finished before has no rewards till then.
 
     What a flow does that is not due is ignored; its info says so.
@@ -52,19 +70,3 @@ class VectorFlows(VecEnv):
 
     def close(self) -> None:
         self.flows.close()
-
-    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        return [getattr(self, attr_name)] * len(self._rows(indices))
-
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:  # noqa: ARG002
-        setattr(self, attr_name, value)
-
-    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        answer = getattr(self, method_name)(*method_args, **method_kwargs)
-        return [answer] * len(self._rows(indices))
-
-    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:  # noqa: ARG002
-        return [False] * len(self._rows(indices))
-
-    def _rows(self, indices: Any) -> Sequence[int]:
-        return list(self._get_indices(indices))
