@@ -185,7 +185,7 @@ def children(pids: list[int]) -> list[int]:
 
 def interrupted(folder: Path, seconds: float, do: Any) -> tuple[int, str]:
     """A run to whose capturing process (the youngest) something is done on the way."""
-    options = ("--duration", "2 ms", "--pcap", "port:s1-eth3", *UNCALIBRATED, *UNDRAWN)
+    options = ("--duration", "2 ms", "--pcap", "port:s1-eth3", "--snap", f"{LEAST} B", *UNCALIBRATED, *UNDRAWN)
     process = Command("run", "incast-2", *options, "--out", str(folder))
     process.read_until("running")
     time.sleep(seconds)
@@ -201,7 +201,7 @@ def test_a_killed_run_leaves_no_file(tmp_path: Path) -> None:
 
 
 def test_capturing_process_that_is_held_up_loses_nothing(tmp_path: Path) -> None:
-    """Half a second is more than the agents ever take: it waits in the ring."""
+    """Half a second is more than the agents ever take: it waits in the ring, which has room for all of this run."""
 
     def hold(_process: object, capturing: int) -> None:
         os.kill(capturing, signal.SIGSTOP)

@@ -77,7 +77,7 @@ def test_registers_are_read_by_one_process_and_served_by_another(anybody_s: Path
             assert (again.returncode, f"--listen {address}: Address already in use" in again.stderr) == (2, True)
         finally:
             serving.send_signal(signal.SIGTERM)
-        assert serving.wait(10) == 0
+        assert serving.wait(PATIENCE) == 0
     there = {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")}
     assert there == set(exported_names())
     assert 'testbed_setting_drift{device="mlx5_0",name="pcc/START_RATE_FXP20"} 0.0' in text
@@ -111,7 +111,7 @@ def test_registers_again_and_again_until_sigterm(tmp_path: Path) -> None:
                 written.add(json.loads(file.read_text())["time"])
             time.sleep(0.05)
         writing.send_signal(signal.SIGTERM)
-        assert writing.wait(10) == 0
+        assert writing.wait(PATIENCE) == 0
     assert len(written) == 2
     asked = (tmp_path / "asked").read_text()
     assert asked.count("cmd_type=0x5 ") == 2  # names of parameters are read once

@@ -76,6 +76,7 @@ def test_no_field_has_a_name_that_logging_keeps_for_itself() -> None:
 
 
 @pytest.mark.root
+@pytest.mark.measures
 def test_a_run(tmp_path: Path) -> None:
     """From the sandbox and its agents as well."""
     short = ("--duration", "400 us", *UNDRAWN, *SHALLOW)

@@ -38,6 +38,7 @@ from tests.support.packets import (
     psn_of,
     shim_of,
 )
+from tests.support.waiting import PATIENCE
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel]
 
@@ -235,7 +236,7 @@ def tap() -> Iterator[tuple[Bench, socket.socket]]:
     with bench() as rig, IPRoute() as ip, socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as ear:
         ip.link("set", index=LOOPBACK, state="up")
         ear.bind(("lo", 0x0003))
-        ear.settimeout(1.0)
+        ear.settimeout(PATIENCE)
         yield rig, ear
 
 

@@ -12,6 +12,7 @@ from tests.emulated_lab import counters, faults
 from tests.emulated_lab.enter import enter
 from tests.emulated_lab.spec import DEVICE, NodeSpec
 from tests.emulated_lab.store import State, Store
+from tests.support.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from tests.emulated_lab.lab import Lab
@@ -38,7 +39,7 @@ class Host:
         return Path(f"/proc/{self.pid}/root")
 
     def run(
-        self, command: Sequence[str], check: bool = True, timeout: float = 120, input: str | None = None
+        self, command: Sequence[str], check: bool = True, timeout: float = PATIENCE, input: str | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Run a command on it, not through ssh. With check, CalledProcessError if it fails."""
         return subprocess.run(

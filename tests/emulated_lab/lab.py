@@ -26,6 +26,7 @@ from tests.emulated_lab.enter import children, enter, pid_outside, wait_until_go
 from tests.emulated_lab.fakes import server
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.spec import DEFAULT, HostSpec, nodes
+from tests.support.waiting import PATIENCE
 
 Made = TypeVar("Made")
 
@@ -98,7 +99,7 @@ class Lab:
         command: Sequence[str],
         cwd: Path | str | None = None,
         check: bool = True,
-        timeout: float = 120,
+        timeout: float = PATIENCE,
         environment: dict[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run a command where the management network is; with check, CalledProcessError if it fails."""
@@ -119,7 +120,7 @@ class Lab:
         return kept
 
     def ssh(
-        self, host: str, *command: str, check: bool = True, timeout: float = 30
+        self, host: str, *command: str, check: bool = True, timeout: float = PATIENCE
     ) -> subprocess.CompletedProcess[str]:
         """Run a command on a host through its sshd, as everybody else has to."""
         return self.inside(["ssh", "-F", str(self.ssh_config), host, *command], check=check, timeout=timeout)

@@ -82,7 +82,7 @@ class Prometheus:
         self.url = f"http://127.0.0.1:{port}"
 
     def api(self, path: str, **parameters: str | float) -> Any:
-        with urlopen(f"{self.url}/api/v1/{path}?{urlencode(parameters)}", timeout=10) as answer:
+        with urlopen(f"{self.url}/api/v1/{path}?{urlencode(parameters)}", timeout=PATIENCE) as answer:
             return json.load(answer)["data"]
 
     def query(self, expression: str, at: float) -> list[dict[str, Any]]:

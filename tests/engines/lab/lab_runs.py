@@ -76,6 +76,13 @@ def agents(host: Host) -> list[int]:
     return [int(word) for word in found.split()]
 
 
+def sent(host: Host) -> int:
+    """Packets that its interface has sent."""
+    lines = host.run(["cat", "/proc/net/dev"]).stdout.splitlines()
+    (found,) = [line.split() for line in lines if line.lstrip().startswith(f"{host.interface}:")]
+    return int(found[10])
+
+
 def state(host: Host) -> InterfaceState:
     """What is on its interface."""
     netns = os.open(f"/proc/{host.pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,14 +14,13 @@ from testbed.results import folder
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
 from tests.engines.lab.bottleneck import bottleneck
-from tests.engines.lab.lab_runs import RATE, agents, inventory, run, running, state, wait_for
+from tests.engines.lab.lab_runs import RATE, agents, inventory, run, running, sent, state, wait_for
 from tests.support import commands
 from tests.support.census import Census
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.root
 
-LEAVE_SECONDS = 8.0
 FEW = ("--no-playbook", "--set", "traffic.senders=1")
 
 
@@ -37,10 +35,7 @@ def lab() -> Iterator[Lab]:
 
 def assert_clean(*hosts: Host) -> None:
     """Nothing of a run is on these hosts, now or soon."""
-    deadline = time.monotonic() + LEAVE_SECONDS
-    while (left := [host.name for host in hosts if agents(host)]) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not left
+    until(lambda: not any(map(agents, hosts)), every=0.1)
     untouched = InterfaceState(programs=((), ()), filters=(), qdiscs=("noqueue 0 at ffffffff",), xdp=False)
     assert [state(host) for host in hosts] == [untouched] * len(hosts)
 
@@ -123,7 +118,7 @@ def test_a_host_that_is_lost_ends_the_run_and_is_clean(lab: Lab, tmp_path: Path)
         }
         for process in processes.values():
             wait_for(process, "running 20 s")
-        time.sleep(0.5)
+        until(lambda: min(sent(senders[0]) for senders in hosts.values()) > 1000)
         _, sender = agents(hosts["agent"][0])
         hosts["agent"][0].run(["kill", "-KILL", str(sender)])
         hosts["ssh"][0].kill_sshd()

@@ -45,7 +45,7 @@ def test_a_signal_ends_it_cleanly_and_a_second_one_changes_nothing(program: Path
         assert running.stdout.readline() == ACTIVE  # at once, though stdout is a pipe
         running.send_signal(number)
         running.send_signal(number)
-        assert running.wait(20) == 0
+        assert running.wait(PATIENCE) == 0
         assert running.stderr.read().decode().split() == ["opened", "created", "started", *DOWN]
 
 
