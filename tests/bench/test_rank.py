@@ -70,3 +70,5 @@ def test_the_order_that_is_reported_is_that_of_the_runs_that_are_kept() -> None:
     tau, pairs = kendall(*([kept.last(engine, name) for name in names] for engine in ENGINES))
     assert tau >= TAU
     assert f"**{tau:.2f} over {pairs} pairs**" in said
+    for name, total in zip(names, found.values["virtual"], strict=True):
+        assert f"| {name} | {total:.1f} | " in said
