@@ -22,6 +22,7 @@ def counting(folder: Path) -> dict[str, str]:
         "COVERAGE_NOTES": str(notes),
         "CC": str(HERE / "gcc"),
         "LD_PRELOAD": str(preload),
+        "ASAN_OPTIONS": "verify_asan_link_order=0",  # programs under the sanitizer get the preloaded library, too
     }
 
 
