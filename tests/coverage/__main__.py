@@ -43,7 +43,7 @@ def run(tests: list[str]) -> int:
 
 def lines_of_python() -> dict[Path, Lines]:
     """By file, of all packages: what no test imports counts as well."""
-    report = FOLDER / "python.json"
+    report = FOLDER / "lines.json"  # not python.*, which `combine` takes for data
     subprocess.run(
         [sys.executable, "-m", "coverage", "json", "--quiet", "-o", report],
         cwd=ROOT, env=os.environ | {"COVERAGE_FILE": str(FOLDER / "python")}, check=True,
