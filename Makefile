@@ -54,7 +54,7 @@ coverage: ## which lines of Python and C the tests without root run, by folder (
 
 sanitize: ## the tests of the agent's, the engines' and the data plane's C under address and undefined-behaviour sanitizers (gcc)
 	mkdir -p build
-	TESTBED_CACHE=$(CURDIR)/build/sanitized CC="gcc -w -O1 -fsanitize=address,undefined -fno-sanitize-recover=all" \
+	TESTBED_CACHE=$(CURDIR)/build/sanitized CC="gcc -w -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all" \
 		LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0 \
 		$(PYTEST) -m "not root and not slow and not uml" $(or $(TESTS),$(WITH_C))
 

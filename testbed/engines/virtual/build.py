@@ -21,10 +21,11 @@ from testbed.live.samples import SOURCE as SAMPLES
 SOURCE = Path(__file__).parent
 INCLUDE = SOURCE / "include"
 OPTIMISED, PLAIN = "-O3", "-O0"
+LINES = "-g1"  # where in the source machine code is from
 LINUX = ("-fno-semantic-interposition",)  # nobody replaces a function of it
 MACOS = (f"-I{INCLUDE / 'macos'}",)  # what of Linux's headers it lacks
 FLAGS = (
-    OPTIMISED, "-g1", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-lm", "-pthread",
+    OPTIMISED, LINES, "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-shared", "-fPIC", "-lm", "-pthread",
     "-fno-strict-aliasing",  # programs look at packets as structs
     "-ftls-model=initial-exec",  # what each thread has of its own takes no call to find
     EXACT,
@@ -79,7 +80,7 @@ def usual_unit(experiment: Experiment) -> Unit:
 
 def plain(unit: Unit) -> Unit:
     """The same to the bit, compiled in a sixth of the time."""
-    flags = tuple(PLAIN if flag == OPTIMISED else flag for flag in unit.flags)
+    flags = tuple(PLAIN if flag == OPTIMISED else flag for flag in unit.flags if flag != LINES)
     return replace(unit, name=f"{unit.name}-plain", flags=flags)
 
 
