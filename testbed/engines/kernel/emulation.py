@@ -129,14 +129,15 @@ class Emulation:
         next_sample = 0.0
         while True:
             now_ns, now = time.monotonic_ns(), self.clock.now()
-            if now >= next_sample:
+            if sampled := now >= next_sample:
                 next_sample = max(next_sample + experiment.record.interval, now)
                 recorder.sample(now_ns, now)
                 watch.sample(now)
                 processors.sample()
-                self.fault.on_sample(rack, pool, now)
             if now >= collector.next_window:
                 collector.window_begins(now)
+            if sampled:  # within the window, where a late one is in time for both
+                self.fault.on_sample(rack, pool, now)
             schedule.step(now)
             self.apps.step(now)
             live.show()
