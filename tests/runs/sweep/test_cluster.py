@@ -7,8 +7,7 @@ import os
 import shutil
 import signal
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,13 @@ import testbed
 from testbed.results.folder import load_manifest
 from tests.support.commands import Command, command
 from tests.support.comparisons import MINE
+from tests.support.waiting import PATIENCE, until
 
 ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.parallel  # a node has half a minute to start
 
 SWEEP = ("sweep", "incast-2", "--engine", "virtual", "--duration", "200 us", "--set", "record.report=false")
 GRID = (*SWEEP, "--controller", "hpcc,fixed", "--repeat", "2")  # four cells
-LONGEST = 120  # seconds, on whatever machine
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +61,7 @@ def begin(cluster: Any, *arguments: str, cwd: Path) -> Command:
 
 
 def end(process: Command) -> tuple[int, str, str]:
-    out, said = process.communicate(timeout=LONGEST)
+    out, said = process.communicate(timeout=PATIENCE)
     return process.returncode, out, said
 
 
@@ -93,16 +92,9 @@ def begun(cells: dict[int, int]) -> set[int]:
     return {pid for pid, parent in cells.items() if parent not in cells}
 
 
-def wait_until(condition: Callable[[], object]) -> None:
-    until = time.monotonic() + LONGEST
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.05)
-
-
 def running_on(node: Any, process: Command) -> dict[int, int]:
     """The cells there, as soon as there are some."""
-    wait_until(lambda: cells_of(node) or process.poll() is not None)
+    until(lambda: cells_of(node) or process.poll() is not None)
     assert process.poll() is None, process.communicate()
     return cells_of(node)
 
@@ -159,7 +151,7 @@ def test_bad_options(arguments: list[str], says: str, tmp_path: Path) -> None:
 def test_ctrl_c_ends_what_runs_and_resume_goes_on(cluster: Any, here: Path, tmp_path: Path) -> None:
     """With what is not finished; and one node leaves the same bytes as none, and as two."""
     running = begin(cluster, *GRID, "--out", "x", cwd=tmp_path)
-    wait_until(lambda: [*tmp_path.glob("x/*/summary.json")] or running.poll() is not None)
+    until(lambda: [*tmp_path.glob("x/*/summary.json")] or running.poll() is not None)
     assert running_on(cluster.head_node, running)
     os.kill(running.pid, signal.SIGINT)
     status, _, said = end(running)
@@ -168,7 +160,7 @@ def test_ctrl_c_ends_what_runs_and_resume_goes_on(cluster: Any, here: Path, tmp_
     assert 1 <= len(finished) < 4
     assert f"ended early with {len(finished)} of 4 cells" in said
     assert "go on with: testbed sweep --resume" in said
-    wait_until(lambda: not cells_of(cluster.head_node))
+    until(lambda: not cells_of(cluster.head_node))
     status, out, said = end(begin(cluster, "sweep", "--resume", "x", cwd=tmp_path))
     assert (status, [one["word"] for one in json.loads(out)["cells"]]) == (0, ["clean"] * 4), said
     assert {one: one.stat().st_ino for one in finished} == finished  # was not run again
@@ -177,7 +169,7 @@ def test_ctrl_c_ends_what_runs_and_resume_goes_on(cluster: Any, here: Path, tmp_
 
 
 @pytest.mark.root
-@pytest.mark.parallel
+@pytest.mark.slow
 def test_a_table_of_the_kernels_cells_is_filled_one_after_the_other(cluster: Any, second: Any, tmp_path: Path) -> None:
     """Whatever else the node has room for."""
     (tmp_path / "table.yaml").write_text(MINE.read_text().replace("incast-8", "incast-2"))
@@ -188,7 +180,7 @@ def test_a_table_of_the_kernels_cells_is_filled_one_after_the_other(cluster: Any
         seen.append(begun(cells_of(second)))
         return running.poll() is not None
 
-    wait_until(over)
+    until(over)
     status, out, said = end(running)
     assert status in (0, 3), said  # 3: degraded, on a busy machine
     assert max(map(len, seen)) == 1
@@ -206,7 +198,7 @@ def test_a_lost_nodes_cells_run_elsewhere_and_nothing_twice(
     for pid in held:
         os.kill(pid, signal.SIGSTOP)  # until the other node has run one and begun another
     done = begun(running_on(second, running))
-    wait_until(lambda: begun(cells_of(second)) - done or running.poll() is not None)
+    until(lambda: begun(cells_of(second)) - done or running.poll() is not None)
     lost = running_on(second, running)
     cluster.remove_node(second, allow_graceful=False)
     for pid in held:
