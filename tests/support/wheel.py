@@ -30,7 +30,7 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
 
 
 def wheelhouse(factory: pytest.TempPathFactory) -> Path:
-    """The tar that `make wheelhouse` makes, once for all workers."""
+    """The tar that `make wheelhouse` makes, once for all of `of_all_workers`."""
     folder = of_all_workers(factory) / "wheelhouse"
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
