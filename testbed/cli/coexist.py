@@ -9,21 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testbed.cli import completion
-from testbed.cli.shared import (
-    Dilation,
-    Duration,
-    EngineChoice,
-    EngineOrVirtual,
-    Format,
-    Formatted,
-    Repeat,
-    Seed,
-    Settings,
-    Tuner,
-    changes,
-    print_json,
-)
+from testbed.cli import completion, shared
 from testbed.errors import BadInput
 
 if TYPE_CHECKING:
@@ -46,13 +32,13 @@ def coexist(  # noqa: PLR0917 - one parameter per option
             metavar="EXPERIMENT", help="Where they meet, under its traffic.", autocompletion=completion.experiments
         ),
     ] = "incast-16",
-    tuner: Tuner = "",
-    engine: EngineOrVirtual = EngineChoice.virtual,
-    settings: Settings = None,
-    duration: Duration = "",
-    dilation: Dilation = "",
-    seed: Seed = None,
-    repeat: Repeat = 1,
+    tuner: shared.Tuner = "",
+    engine: shared.EngineOrVirtual = shared.EngineChoice.virtual,
+    settings: shared.Settings = None,
+    duration: shared.Duration = "",
+    dilation: shared.Dilation = "",
+    seed: shared.Seed = None,
+    repeat: shared.Repeat = 1,
     jobs: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Runs at the same time; not in the kernel.")] = 1,
     out: Annotated[
         Path | None,
@@ -61,7 +47,7 @@ def coexist(  # noqa: PLR0917 - one parameter per option
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the matrix: FILE.svg, .png or .pdf.")
     ] = None,
-    format: Formatted = Format.text,
+    format: shared.Formatted = shared.Format.text,
 ) -> None:
     """Put controllers in pairs into one rack, half of the flows each, and print what each got of its fair share.
 
@@ -88,10 +74,10 @@ def coexist(  # noqa: PLR0917 - one parameter per option
         raise BadInput(f"--picture {picture}: expected a file that ends with {', '.join(PICTURES)}")
     if picture:
         need("matplotlib")  # before any time is spent
-    kernel = engine is EngineChoice.kernel
+    kernel = engine is shared.EngineChoice.kernel
     if kernel and jobs > 1:
         raise BadInput("--jobs: runs in the kernel's rack disturb each other; leave it out")
-    loaded, options = from_user(experiment), changes(engine, duration, dilation, seed)
+    loaded, options = from_user(experiment), shared.changes(engine, duration, dilation, seed)
     told: set[str] = set()
 
     def make(first: str, second: str, again: int) -> Resolved:
@@ -128,8 +114,8 @@ def coexist(  # noqa: PLR0917 - one parameter per option
     raise typer.Exit(3 if matrix.degraded else 0)
 
 
-def _print(matrix: Matrix, experiment: str, engine: str, format: Format) -> None:
-    if format is Format.json:
+def _print(matrix: Matrix, experiment: str, engine: str, format: shared.Format) -> None:
+    if format is shared.Format.json:
         pairs = [
             {
                 "pair": one.pair,
@@ -144,7 +130,7 @@ def _print(matrix: Matrix, experiment: str, engine: str, format: Format) -> None
         shares = matrix.share.tolist()
         intervals = [[[one.low, one.high] if one.has_interval else None for one in row] for row in matrix.estimates]
         about = {"experiment": experiment, "engine": engine, "controllers": matrix.names}
-        print_json({**about, "share": shares, "interval": intervals, "pairs": pairs})
+        shared.print_json({**about, "share": shares, "interval": intervals, "pairs": pairs})
         return
     from rich.console import Console
 

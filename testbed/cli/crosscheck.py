@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testbed.cli.shared import (
-    Controller,
-    Duration,
-    ExperimentArgument,
-    Format,
-    Formatted,
-    Settings,
-    Tuner,
-    changes,
-    print_json,
-)
+from testbed.cli import shared
 from testbed.errors import BadInput, nearest
 from testbed.runs.overrides import from_user, overridden
 
@@ -30,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def crosscheck(  # noqa: PLR0917 - one parameter per option
-    experiment: ExperimentArgument,
-    controller: Controller = "",
-    tuner: Tuner = "",
-    settings: Settings = None,
+    experiment: shared.ExperimentArgument,
+    controller: shared.Controller = "",
+    tuner: shared.Tuner = "",
+    settings: shared.Settings = None,
     engines: Annotated[
         str,
         typer.Option(
@@ -48,7 +38,7 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
             help="So many seeds on the virtual engine: what differs by chance is then told apart.",
         ),
     ] = 1,
-    duration: Duration = "",
+    duration: shared.Duration = "",
     dilation: Annotated[
         str, typer.Option(metavar="NUMBER", help="Of the kernel and the live engine: wall seconds per nominal second.")
     ] = "",
@@ -58,7 +48,7 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Folder for the results, with one folder per engine.")
     ] = None,
-    format: Formatted = Format.text,
+    format: shared.Formatted = shared.Format.text,
 ) -> None:
     """Run an experiment on several engines and hold their figures against each other (with the kernel: as root).
 
@@ -75,7 +65,7 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
 
     loaded = from_user(experiment)
     plugins = {"controller": controller, "tuner": tuner}
-    options = changes(None, duration, dilation, seed)
+    options = shared.changes(None, duration, dilation, seed)
     given = ["record.report=false", *(settings or []), *(f"{key}={value}" for key, value in options.items())]
 
     def make(engine: EngineName, seed: int | None) -> Resolved:
@@ -85,8 +75,8 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
     chosen = _chosen(engines, list(run.ENGINES))
     with observer("none", ui=False) as terminal:
         found = run.crosscheck(make, chosen, out, terminal, seeds=seeds)
-    if format is Format.json:
-        print_json(found.as_dict())
+    if format is shared.Format.json:
+        shared.print_json(found.as_dict())
     else:
         _print(found)
     print(f"results: {found.folder}", file=sys.stderr)

@@ -8,46 +8,29 @@ from typing import Annotated
 
 import typer
 
-from testbed.cli import shared_run
-from testbed.cli.shared import (
-    Controller,
-    Dilation,
-    Duration,
-    Engine,
-    Format,
-    Formatted,
-    Seed,
-    Settings,
-    Trust,
-    Tuner,
-    Verbose,
-    changes,
-    log_if,
-    print_json,
-    print_resolved,
-)
+from testbed.cli import shared, shared_run
 from testbed.cli.shared_run import DryRun, Inventory, MetricsAddr, Out, Playbook, Ui
 from testbed.errors import BadInput
 
 
 def rerun(  # noqa: PLR0917 - one parameter per option
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A results folder, or a report.html.")],
-    controller: Controller = "",
-    tuner: Tuner = "",
-    engine: Engine = None,
-    settings: Settings = None,
-    duration: Duration = "",
-    dilation: Dilation = "",
-    seed: Seed = None,
+    controller: shared.Controller = "",
+    tuner: shared.Tuner = "",
+    engine: shared.Engine = None,
+    settings: shared.Settings = None,
+    duration: shared.Duration = "",
+    dilation: shared.Dilation = "",
+    seed: shared.Seed = None,
     out: Out = None,
     metrics_addr: MetricsAddr = None,
     ui: Ui = False,
     inventory: Inventory = None,
     playbook: Playbook = True,
     dry_run: DryRun = False,
-    trust: Trust = False,
-    verbose: Verbose = False,
-    format: Formatted = Format.text,
+    trust: shared.Trust = False,
+    verbose: shared.Verbose = False,
+    format: shared.Formatted = shared.Format.text,
 ) -> None:
     """Run again what a result holds: the same experiment, plugins, options, engine, seed and captures.
 
@@ -66,12 +49,12 @@ def rerun(  # noqa: PLR0917 - one parameter per option
     unchanged. Anything else is named with its SHA-256, and nothing is loaded (exit code 2). Read it; then --trust
     runs it with your rights (SECURITY.md).
     """
-    log_if(verbose)
+    shared.log_if(verbose)
     from testbed.runs.rerun import Result
 
     before = Result.at(result, trusted=trust)
     lab, its = shared_run.lab(inventory, engine, playbook)
-    plugins, options = {"controller": controller, "tuner": tuner}, changes(engine, duration, dilation, seed)
+    plugins, options = {"controller": controller, "tuner": tuner}, shared.changes(engine, duration, dilation, seed)
     if before.manifest.engine == "lab" and not (
         lab or engine or any(one.startswith("engine=") for one in settings or [])
     ):
@@ -80,7 +63,7 @@ def rerun(  # noqa: PLR0917 - one parameter per option
     for line in before.differs(planned.resolved) or ["nothing: the same experiment, code, versions and machine"]:
         print(f"differs: {line}", file=sys.stderr)
     if dry_run:
-        print_resolved(planned.resolved, format)
+        shared.print_resolved(planned.resolved, format)
         return
     planned.require()
     said = [kind for kind, one in plugins.items() if one] + [key.rpartition(".")[2] for key in options]
@@ -93,8 +76,8 @@ def rerun(  # noqa: PLR0917 - one parameter per option
 
     with observer(metrics_addr, ui) as everyone:
         found = before.repeat(planned, out, everyone)
-    if format is Format.json:
-        print_json({"equal": found is None, "difference": found and found._asdict()})
+    if format is shared.Format.json:
+        shared.print_json({"equal": found is None, "difference": found and found._asdict()})
     else:
         print(f"differs: {found}" if found else f"equal: {before.same}")
     raise typer.Exit(int(found is not None))

@@ -6,24 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testbed.cli import shared_run
-from testbed.cli.shared import (
-    Controller,
-    Dilation,
-    Duration,
-    Engine,
-    ExperimentArgument,
-    Format,
-    Formatted,
-    Seed,
-    Settings,
-    Tuner,
-    UntilRest,
-    Verbose,
-    changes,
-    log_if,
-    print_resolved,
-)
+from testbed.cli import shared, shared_run
 from testbed.cli.shared_run import AllowEdits, DryRun, Inventory, MetricsAddr, Out, Playbook, Ui
 from testbed.engines.virtual.limits import MOST_PARTS
 from testbed.runs.overrides import from_user, overridden
@@ -33,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def run(  # noqa: PLR0917 - one parameter per option
-    experiment: ExperimentArgument,
-    controller: Controller = "",
-    tuner: Tuner = "",
-    engine: Engine = None,
-    settings: Settings = None,
-    duration: Duration = "",
-    until_rest: UntilRest = "",
-    dilation: Dilation = "",
-    seed: Seed = None,
+    experiment: shared.ExperimentArgument,
+    controller: shared.Controller = "",
+    tuner: shared.Tuner = "",
+    engine: shared.Engine = None,
+    settings: shared.Settings = None,
+    duration: shared.Duration = "",
+    until_rest: shared.UntilRest = "",
+    dilation: shared.Dilation = "",
+    seed: shared.Seed = None,
     out: Out = None,
     metrics_addr: MetricsAddr = None,
     ui: Ui = False,
@@ -79,8 +62,8 @@ def run(  # noqa: PLR0917 - one parameter per option
         typer.Option("--isolate", help="A controller in C decides in a process of its own, which may crash."),
     ] = False,
     dry_run: DryRun = False,
-    verbose: Verbose = False,
-    format: Formatted = Format.text,
+    verbose: shared.Verbose = False,
+    format: shared.Formatted = shared.Format.text,
 ) -> None:
     """Run an experiment: real packets as root, simulated ones with --engine virtual.
 
@@ -97,10 +80,10 @@ def run(  # noqa: PLR0917 - one parameter per option
     The live page is in docs/howto/monitoring.md, captures are in docs/howto/captures.md, the results folder in
     docs/reference/results.md.
     """
-    log_if(verbose)
+    shared.log_if(verbose)
     lab, its = shared_run.lab(inventory, engine, playbook)
     apart = ["controller.isolate=true"] if isolate else []
-    settings, options = [*its, *(settings or []), *apart], changes(engine, duration, dilation, seed, until_rest)
+    settings, options = [*its, *(settings or []), *apart], shared.changes(engine, duration, dilation, seed, until_rest)
     loaded, plugins = from_user(experiment), {"controller": controller, "tuner": tuner}
     from testbed.runs.carrier import begin, carrier
 
@@ -113,7 +96,7 @@ def run(  # noqa: PLR0917 - one parameter per option
 
     planned = plan(lab or carrier(resolved.experiment.engine, threads), resolved, pcap or [], snap)
     if dry_run:
-        print_resolved(resolved, format)
+        shared.print_resolved(resolved, format)
         return
     planned.require()
     shared_run.execute(planned, out, metrics_addr, ui, format, without_others if alone else None, allow_edits)

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from testbed.cli.shared import (
-    Controller,
-    Dilation,
-    Duration,
-    Engine,
-    ExperimentArgument,
-    Format,
-    Formatted,
-    Seed,
-    Settings,
-    Tuner,
-    changes,
-    print_resolved,
-)
+from testbed.cli import shared
 from testbed.runs.overrides import resolve
 
 MOST_ALIASES = 64
 
 
 def show(  # noqa: PLR0917 - one parameter per option
-    experiment: ExperimentArgument,
-    controller: Controller = "",
-    tuner: Tuner = "",
-    engine: Engine = None,
-    settings: Settings = None,
-    duration: Duration = "",
-    dilation: Dilation = "",
-    seed: Seed = None,
-    format: Formatted = Format.text,
+    experiment: shared.ExperimentArgument,
+    controller: shared.Controller = "",
+    tuner: shared.Tuner = "",
+    engine: shared.Engine = None,
+    settings: shared.Settings = None,
+    duration: shared.Duration = "",
+    dilation: shared.Dilation = "",
+    seed: shared.Seed = None,
+    format: shared.Formatted = shared.Format.text,
 ) -> None:
     """Print an experiment with every default spelled out, and what its traffic and thresholds amount to.
 
@@ -43,8 +30,8 @@ def show(  # noqa: PLR0917 - one parameter per option
     from testbed.experiment.preflight import marking
 
     plugins = {"controller": controller, "tuner": tuner}
-    resolved = resolve(experiment, plugins, changes(engine, duration, dilation, seed), settings)
-    if format is Format.text:  # a comment: what is printed can be run as it is
+    resolved = resolve(experiment, plugins, shared.changes(engine, duration, dilation, seed), settings)
+    if format is shared.Format.text:  # a comment: what is printed can be run as it is
         print(f"# {resolved.experiment.hosts} hosts, {Offered.of(resolved.experiment)}")
         if path := critical_path(resolved.layout):
             print(*(f"# {line}" for line in str(path).splitlines()), sep="\n")
@@ -57,4 +44,4 @@ def show(  # noqa: PLR0917 - one parameter per option
             print(f"# {ours} is '{theirs}'")
         if len(aliases) > MOST_ALIASES:
             print(f"# and so on: {len(aliases) - MOST_ALIASES} more")
-    print_resolved(resolved, format)
+    shared.print_resolved(resolved, format)

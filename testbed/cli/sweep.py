@@ -8,20 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testbed.cli import completion
-from testbed.cli.shared import (
-    Dilation,
-    Duration,
-    Engine,
-    Format,
-    Formatted,
-    Jobs,
-    On,
-    OptionalExperiment,
-    Repeat,
-    Trust,
-    print_json,
-)
+from testbed.cli import completion, shared
 from testbed.errors import BadInput
 
 if TYPE_CHECKING:
@@ -32,7 +19,7 @@ ORDER_SEED = 1
 
 
 def sweep(  # noqa: PLR0917 - one parameter per option
-    experiment: OptionalExperiment = "",
+    experiment: shared.OptionalExperiment = "",
     controller: Annotated[
         str,
         typer.Option(
@@ -53,10 +40,10 @@ def sweep(  # noqa: PLR0917 - one parameter per option
             autocompletion=completion.settings,
         ),
     ] = None,
-    engine: Engine = None,
-    repeat: Repeat = 1,
-    duration: Duration = "",
-    dilation: Dilation = "",
+    engine: shared.Engine = None,
+    repeat: shared.Repeat = 1,
+    duration: shared.Duration = "",
+    dilation: shared.Dilation = "",
     confidence: Annotated[
         float | None,
         typer.Option(
@@ -76,17 +63,17 @@ def sweep(  # noqa: PLR0917 - one parameter per option
         int | None, typer.Option(metavar="NUMBER", min=0, help="Seed of the first repeat; by default the file's.")
     ] = None,
     order_seed: Annotated[int, typer.Option(metavar="NUMBER", help="Draws the order of the runs.")] = ORDER_SEED,
-    jobs: Jobs = None,
-    on: On = None,
+    jobs: shared.Jobs = None,
+    on: shared.On = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Folder for the cells; a sweep begun there goes on.")
     ] = None,
     resume: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Go on with the sweep in FOLDER; it says the rest.")
     ] = None,
-    trust: Trust = False,
+    trust: shared.Trust = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check all cells and list them; run nothing.")] = False,
-    format: Formatted = Format.text,
+    format: shared.Formatted = shared.Format.text,
 ) -> None:
     """Run every combination of controllers, tuners and settings, several times, in random order.
 
@@ -133,11 +120,11 @@ def sweep(  # noqa: PLR0917 - one parameter per option
     _report(folder, outcomes, format)
 
 
-def _report(folder: Path, outcomes: list[CellOutcome], format: Format) -> None:
+def _report(folder: Path, outcomes: list[CellOutcome], format: shared.Format) -> None:
     """What became of the cells; 1 if one failed, 3 if one is degraded."""
     words = [one.word for one in outcomes]
-    if format is Format.json:
-        print_json({"folder": str(folder), "cells": [vars(one) for one in outcomes]})
+    if format is shared.Format.json:
+        shared.print_json({"folder": str(folder), "cells": [vars(one) for one in outcomes]})
     else:
         counts = [f"{words.count(word)} {word}" for word in ("clean", "degraded", "failed") if word in words]
         print(f"{_cells(len(outcomes))}: {', '.join(counts)}")
@@ -148,11 +135,11 @@ def _report(folder: Path, outcomes: list[CellOutcome], format: Format) -> None:
     raise typer.Exit(1 if "failed" in words else 3 if "degraded" in words else 0)
 
 
-def _list(plan: Plan, jobs: int, format: Format) -> None:
+def _list(plan: Plan, jobs: int, format: shared.Format) -> None:
     from testbed.base.progress import clock
 
-    if format is Format.json:
-        print_json(
+    if format is shared.Format.json:
+        shared.print_json(
             [{"name": cell.name, "seconds": cell.seconds, "arguments": cell.arguments} for cell in plan.in_order]
         )
         return

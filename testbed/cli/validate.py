@@ -6,20 +6,7 @@ from typing import Annotated
 
 import typer
 
-from testbed.cli import completion, shared_run
-from testbed.cli.shared import (
-    Controller,
-    Dilation,
-    Duration,
-    Engine,
-    Format,
-    Formatted,
-    Seed,
-    Settings,
-    Tuner,
-    changes,
-    print_json,
-)
+from testbed.cli import completion, shared, shared_run
 from testbed.cli.shared_run import Inventory
 from testbed.errors import TestbedError
 from testbed.runs.overrides import resolve
@@ -30,15 +17,15 @@ def validate(  # noqa: PLR0917 - one parameter per option
         str,
         typer.Argument(metavar="FILE", help="An experiment file, or a name.", autocompletion=completion.experiments),
     ],
-    controller: Controller = "",
-    tuner: Tuner = "",
-    engine: Engine = None,
-    settings: Settings = None,
-    duration: Duration = "",
-    dilation: Dilation = "",
-    seed: Seed = None,
+    controller: shared.Controller = "",
+    tuner: shared.Tuner = "",
+    engine: shared.Engine = None,
+    settings: shared.Settings = None,
+    duration: shared.Duration = "",
+    dilation: shared.Dilation = "",
+    seed: shared.Seed = None,
     inventory: Inventory = None,
-    format: Formatted = Format.text,
+    format: shared.Formatted = shared.Format.text,
 ) -> None:
     """Check an experiment file and the plugins it names, as `testbed run` would with the same options.
 
@@ -50,16 +37,16 @@ def validate(  # noqa: PLR0917 - one parameter per option
     try:
         lab, its = shared_run.lab(inventory, engine, False)
         plugins = {"controller": controller, "tuner": tuner}
-        options = changes(engine, duration, dilation, seed)
+        options = shared.changes(engine, duration, dilation, seed)
         resolved = resolve(file, plugins, options, [*its, *(settings or [])])
         plan(lab or carrier(resolved.experiment.engine), resolved)
     except TestbedError as error:
-        if format is Format.text:
+        if format is shared.Format.text:
             raise
-        print_json({"valid": False, "problems": str(error).splitlines()})
+        shared.print_json({"valid": False, "problems": str(error).splitlines()})
         raise typer.Exit(error.exit_code) from None
-    if format is Format.json:
-        print_json({"valid": True, "problems": []})
+    if format is shared.Format.json:
+        shared.print_json({"valid": True, "problems": []})
     else:
         from testbed.experiment.offered import Offered
 
