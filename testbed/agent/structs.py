@@ -151,16 +151,10 @@ class CDatapath(ctypes.Structure):
         ("unreported", c_void_p),
         ("unreported_length", c_int64),
         ("rings", c_void_p),
-        ("ring_count", c_int64),
-        ("ring_fd", c_int64),
+        *((name, c_int64) for name in ("ring_count", "ring_fd")),
         *((name, c_void_p) for name in (*ROWS, "row_rtt", *HOPS, "seen_node", "seen_ts", "seen_tx")),
         *((name, CHistogram) for name in ("rtts", "pacing", "feedback", "timers")),
-        ("refused", c_int64),
-        ("high_water", c_int64),
-        ("send_error", c_int64),
-        ("swapped", c_int64),
-        ("int_faults", c_int64),
-        ("above_line", c_int64),
+        *((name, c_int64) for name in ("refused", "high_water", "send_error", "swapped", "int_faults", "above_line")),
         ("decisions", CDecisions),
         ("paths", CPaths),
         ("transport", CTransport),
@@ -173,11 +167,9 @@ class CAnswers(ctypes.Structure):
     """struct answers of gather.c."""
 
     _fields_ = [
-        ("decided_at", c_void_p),
-        ("answered", c_void_p),
+        *((name, c_void_p) for name in ("decided_at", "answered")),
         ("count", c_int64),
-        ("began", c_double),
-        ("half_at", c_double),
+        *((name, c_double) for name in ("began", "half_at")),
     ]
 
 

@@ -57,45 +57,24 @@ RECORD_HOP = np.dtype(
 )
 RECORD = np.dtype(
     [
-        ("rx_ns", "<u8"),
-        ("tx_ns", "<u8"),
-        ("flow", "<u4"),
-        ("psn", "<u4"),
-        ("frame", "<u2"),
-        ("payload", "<u2"),
-        ("opcode", "u1"),
-        ("flags", "u1"),
-        ("ttl", "u1"),
-        ("hops", "u1"),
+        *((name, "<u8") for name in ("rx_ns", "tx_ns")),
+        *((name, "<u4") for name in ("flow", "psn")),
+        *((name, "<u2") for name in ("frame", "payload")),
+        *((name, "u1") for name in ("opcode", "flags", "ttl", "hops")),
         ("hop", RECORD_HOP, (MAX_HOPS,)),
     ]
 )
 FLOW_TX = np.dtype(
     [
-        ("packets", "<u8"),
-        ("acks", "<u8"),
-        ("ce_echoes", "<u8"),
-        ("cnps", "<u8"),
-        ("ring_full", "<u8"),
-        ("ring", "<u4"),
-        ("notice_ring", "<u4"),
-        ("notices_made", "<u8"),
-        ("notices", "<u8"),
-        ("lost", "<u8"),
-        ("answers_lost", "<u8"),
+        *((name, "<u8") for name in ("packets", "acks", "ce_echoes", "cnps", "ring_full")),
+        *((name, "<u4") for name in ("ring", "notice_ring")),
+        *((name, "<u8") for name in ("notices_made", "notices", "lost", "answers_lost")),
     ]
 )
 FLOW_RX = np.dtype(
     [
-        ("packets", "<u8"),
-        ("payload_bytes", "<u8"),
-        ("ce", "<u8"),
-        ("cnps", "<u8"),
-        ("gaps", "<u8"),
-        ("reorders", "<u8"),
-        ("last_cnp_ns", "<u8"),
-        ("next_psn", "<u4"),
-        ("ring", "<u4"),
+        *((name, "<u8") for name in ("packets", "payload_bytes", "ce", "cnps", "gaps", "reorders", "last_cnp_ns")),
+        *((name, "<u4") for name in ("next_psn", "ring")),
     ]
 )
 RECEIVER = np.dtype(
@@ -112,20 +91,9 @@ PORT_RED = struct.Struct("=IIII")  # lock, Kmin, Kmax, Pmax
 PORT_QUEUE = struct.Struct("=IIQQQQIIII")  # lock, random state, bytes, time, bytes dequeued; the rest begins with zeros
 PORT_COUNTERS = np.dtype(
     [
-        ("packets", "<u8"),
-        ("bytes", "<u8"),
-        ("marked_packets", "<u8"),
-        ("marked_bytes", "<u8"),
-        ("dropped_packets", "<u8"),
-        ("dropped_bytes", "<u8"),
-        ("lost_packets", "<u8"),
-        ("queue", "<u8"),
-        ("last_ns", "<u8"),
-        ("peak", "<u8"),
-        ("area", "<u8"),
-        ("found", "<u8"),
-        ("stalled", "<u8"),
-        ("trimmed_packets", "<u8"),
+        *((name, "<u8") for name in ("packets", "bytes", "marked_packets", "marked_bytes", "dropped_packets")),
+        *((name, "<u8") for name in ("dropped_bytes", "lost_packets", "queue", "last_ns", "peak", "area", "found")),
+        *((name, "<u8") for name in ("stalled", "trimmed_packets")),
         ("histogram", "<u8", (QUEUE_BINS,)),
     ]
 )
@@ -147,13 +115,7 @@ NEXT_HOPS = np.dtype([("count", "<u4"), ("port", "<u4", (MOST_NEXT_HOPS,))])
 FIRST_PORT = 0xC000  # RoCEv2 takes source ports from the dynamic range, for ECMP's sake
 INGRESS = np.dtype(
     [
-        ("bytes", "<u8"),
-        ("peak", "<u8"),
-        ("paused", "<u8"),
-        ("paused_at", "<u8"),
-        ("paused_ns", "<u8"),
-        ("pauses", "<u8"),
-        ("unsignalled", "<u8"),
+        *((name, "<u8") for name in ("bytes", "peak", "paused", "paused_at", "paused_ns", "pauses", "unsignalled")),
         ("frames", "<u8"),
     ]
 )
@@ -163,12 +125,7 @@ PAUSE_SPAN = np.dtype([("from", "<u8"), ("until", "<u8")])
 PAUSE = np.dtype(
     [
         ("span", PAUSE_SPAN, (2,)),
-        ("spans", "<u8"),
-        ("paused_ns", "<u8"),
-        ("frames", "<u8"),
-        ("late_ns", "<u8"),
-        ("hold_ns", "<u8"),
-        ("quantum_ps", "<u8"),
+        *((name, "<u8") for name in ("spans", "paused_ns", "frames", "late_ns", "hold_ns", "quantum_ps")),
     ]
 )
 SCARCE = 8  # packets
