@@ -21,8 +21,8 @@ from testbed.compiled.layout import PATH
 from testbed.compiled.records import paths_by_flow
 from testbed.plugin import PluginConfig
 from testbed.sdk import made_up
+from testbed.sdk.conformance.answer import Answer
 
-Answer = tuple[bool | None, str]
 DRIVER = Path(__file__).with_name("driver.c")
 TOLD, FUZZED, COUNTED = 100_000, 1_000_000, 1_000
 STRICT = ("-std=c99", "-Wall", "-Wextra", EXACT, f"-I{FOLDER}")

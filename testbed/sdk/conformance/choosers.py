@@ -11,7 +11,6 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 
@@ -25,9 +24,8 @@ from testbed.experiment.resolved import Resolved
 from testbed.live.snapshots import Follower
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin
+from testbed.sdk.conformance.answer import Answer, percent, repeated
 from testbed.sdk.conformance.listened import Beside, Listened
-
-Answer = tuple[bool | None, str]
 
 RTT = 14e-6  # s; base RTT, about
 LINE, LOAD = 25e9, 0.9
@@ -117,10 +115,7 @@ class Trial(Listened):
         return np.asarray(self.record.flows.lost_packets)
 
 
-class Run(Protocol):
-    """Runs an experiment with the chooser in question."""
-
-    def __call__(self, experiment: Experiment) -> Trial: ...
+Run = Callable[[Experiment], Trial]  # with the chooser in question
 
 
 def experiment(rtts: float, *, down: tuple[float, float] | None = None, compiled: bool = True) -> Experiment:
@@ -151,10 +146,7 @@ def chooser_questions(
     plugin: Plugin, config: PluginConfig, follower: Follower, compiles: str
 ) -> list[tuple[str, Callable[[], Answer]]]:
     """Name and question; ``compiles`` is the name of the first."""
-
-    def run(experiment: Experiment) -> Trial:
-        return Trial(plugin, config, experiment, follower)
-
+    run = partial(Trial, plugin, config, follower=follower)
     asked: dict[str, Callable[[Run], Answer]] = {
         "every packet has a valid entropy": _valid,
         "same seed, same entropies": _repeats,
@@ -184,14 +176,13 @@ def _valid(run: Run) -> Answer:
 
 def _repeats(run: Run) -> Answer:
     one, two = (run(experiment(40, down=(15, 30))).chosen.digest for _ in range(2))
-    same = f"the same seed gave the same entropies twice (digest {one})"
-    return one == two, same if one == two else f"the same seed gave other entropies: digests {one} and {two}"
+    return repeated("entropies", one, two)
 
 
 def _spreads(run: Run) -> Answer:
     came = run(experiment(120)).acknowledged(60 * RTT, 119 * RTT)
     return came >= 0.95, (
-        f"{LEAF} flows over {SPINES} uplinks, at {_percent(LOAD)} of what these carry: {_percent(came)} of it came "
+        f"{LEAF} flows over {SPINES} uplinks, at {percent(LOAD)} of what these carry: {percent(came)} of it came "
         "back in RTTs 60 to 119; at least 95 % is expected"
     )
 
@@ -200,11 +191,7 @@ def _survives(run: Run) -> Answer:
     trial = run(experiment(160, down=(20, 80)))
     while_down, after = trial.acknowledged(60 * RTT, 80 * RTT), trial.acknowledged(130 * RTT, 159 * RTT)
     return after >= 0.75, (  # who stays away from that uplink has 83 %
-        f"one of {SPINES} uplinks of a leaf was cut for 60 RTTs, which nobody told: {_percent(while_down)} of what "
-        f"flows wanted came back in the last 20 of them, {_percent(after)} in RTTs 130 to 159, long after its return; "
+        f"one of {SPINES} uplinks of a leaf was cut for 60 RTTs, which nobody told: {percent(while_down)} of what "
+        f"flows wanted came back in the last 20 of them, {percent(after)} in RTTs 130 to 159, long after its return; "
         "at least 75 % is expected"
     )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"

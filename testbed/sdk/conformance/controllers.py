@@ -26,6 +26,7 @@ from testbed.errors import BadInput, TestbedError
 from testbed.plugin import PluginConfig
 from testbed.registry import CHOOSER, RECEIVER, Plugin, failed
 from testbed.sdk.conformance import c_code, integers
+from testbed.sdk.conformance.answer import Answer, percent, repeated
 from testbed.sdk.conformance.trial import USUAL, Fabric, Trial, experiment
 from testbed.units import show_rate, show_size, show_time
 
@@ -51,7 +52,6 @@ class Run:
 
 
 CheckOutcome = Literal["passed", "failed", "skipped"]
-Answer = tuple[bool | None, str]  # None: the question is not for this plugin
 
 COMPILES = "machine code decides as Python does"
 ASKED = (0.5, 1.5)  # of a port's rate, by all its flows: below they have collapsed, above they do not react
@@ -190,7 +190,7 @@ def _starts(run: Run) -> Answer:
 
 def _fills_the_line(run: Run) -> Answer:
     used = run(1, 150 * run.rtt).load(100 * run.rtt)
-    return used >= 0.9, f"one flow used {_percent(used)} of the line in RTTs 100 to 150; at least 90 % is expected"
+    return used >= 0.9, f"one flow used {percent(used)} of the line in RTTs 100 to 150; at least 90 % is expected"
 
 
 def _reacts(run: Run) -> Answer:
@@ -200,8 +200,8 @@ def _reacts(run: Run) -> Answer:
     lost = dropped / max(dropped + passed, 1)
     least, most = ASKED
     return least <= asked <= most and lost <= 0.05, (
-        f"8 flows to one port: in RTTs 400 to 600 they ask for {_percent(asked)} of its rate ({_percent(least)} to "
-        f"{_percent(most)} is expected), and from RTT 120 on they lose {_percent(lost)} of their packets (at most 5 %)"
+        f"8 flows to one port: in RTTs 400 to 600 they ask for {percent(asked)} of its rate ({percent(least)} to "
+        f"{percent(most)} is expected), and from RTT 120 on they lose {percent(lost)} of their packets (at most 5 %)"
     )
 
 
@@ -219,7 +219,7 @@ def _alive(trial: Trial, start: float, least: float, faults: str) -> Answer:
     used = trial.load(start)
     return (
         used >= least,
-        f"{faults}: the port carried {_percent(used)} of its rate; at least {_percent(least)} is expected",
+        f"{faults}: the port carried {percent(used)} of its rate; at least {percent(least)} is expected",
     )
 
 
@@ -246,9 +246,7 @@ def _disturbed(run: Run, *, compiled: bool = True) -> Trial:
 
 
 def _repeats(run: Run, first: Callable[[], str]) -> Answer:
-    one, two = first(), _disturbed(run).digest
-    same = f"the same seed gave the same decisions twice (digest {one[:12]})"
-    return one == two, same if one == two else f"the same seed gave other decisions: digests {one[:12]} and {two[:12]}"
+    return repeated("decisions", first(), _disturbed(run).digest)
 
 
 def _compiles(run: Run, first: Callable[[], str]) -> Answer:
@@ -256,8 +254,8 @@ def _compiles(run: Run, first: Callable[[], str]) -> Answer:
     if not machine.available():
         return None, "numba is not installed: Python decides in every run on this machine"
     one, two = first(), _disturbed(run, compiled=False).digest
-    same = f"the same feedback gave the same decisions, bit for bit (digest {one[:12]})"
-    return one == two, same if one == two else f"decisions differ: digests {one[:12]} compiled and {two[:12]} in Python"
+    same = f"the same feedback gave the same decisions, bit for bit (digest {one})"
+    return one == two, same if one == two else f"decisions differ: digests {one} compiled and {two} in Python"
 
 
 def _restart(run: Run) -> Answer:
@@ -268,7 +266,3 @@ def _restart(run: Run) -> Answer:
     found = f"{show_rate(again[0][0])} and {show_size(again[1][0])} in flight"
     expected = f"{show_rate(began[0][0])} and {show_size(began[1][0])}"
     return bool((began == again).all()), f"after on_start flow 0 may have {found}; it began with {expected}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"

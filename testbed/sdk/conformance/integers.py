@@ -15,8 +15,8 @@ from pathlib import Path
 from testbed.base.compiler import compile_to
 from testbed.compiled import c_firmware
 from testbed.compiled.c_library import FOLDER, SOURCE, Native, included
+from testbed.sdk.conformance.answer import Answer
 
-Answer = tuple[bool | None, str]
 QUESTION = "whole numbers, no division"
 AS_TEXT = ("-std=c99", "-O1", "-g", "-fno-inline", "-S", "-emit-llvm", f"-I{FOLDER}")
 FUNCTION = re.compile(r"define .*?@([\w.]+)\(")

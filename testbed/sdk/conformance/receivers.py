@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Protocol
 
 import numpy as np
 
@@ -24,9 +23,8 @@ from testbed.experiment.resolved import Resolved
 from testbed.live.snapshots import Follower
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin
+from testbed.sdk.conformance.answer import Answer, percent, repeated
 from testbed.sdk.conformance.listened import Beside, Listened
-
-Answer = tuple[bool | None, str]
 
 RTT = 10e-6  # s; base RTT, to a few percent
 LINE = 25e9
@@ -114,10 +112,7 @@ class Trial(Listened):
         return float(series.queue[np.searchsorted(series.time, start) :, self.record.bottleneck].mean())
 
 
-class Run(Protocol):
-    """Runs an experiment with the credit controller in question."""
-
-    def __call__(self, experiment: Experiment) -> Trial: ...
+Run = Callable[[Experiment], Trial]  # with the credit controller in question
 
 
 def experiment(
@@ -140,9 +135,7 @@ def receiver_questions(
     plugin: Plugin, config: PluginConfig, follower: Follower, compiles: str
 ) -> list[tuple[str, Callable[[], Answer]]]:
     """Name and question; ``compiles`` is the name of the first."""
-
-    def run(experiment: Experiment) -> Trial:
-        return Trial(plugin, config, experiment, follower)
+    run = partial(Trial, plugin, config, follower=follower)
 
     @cache
     def first() -> Trial:
@@ -174,14 +167,12 @@ def _compiles(run: Run, first: Callable[[], Trial]) -> Answer:
 
 
 def _repeats(run: Run, first: Callable[[], Trial]) -> Answer:
-    one, two = first().grants.digest, run(_disturbed()).grants.digest
-    same = f"the same seed gave the same grants twice (digest {one})"
-    return one == two, same if one == two else f"the same seed gave other grants: digests {one} and {two}"
+    return repeated("grants", first().grants.digest, run(_disturbed()).grants.digest)
 
 
 def _fills(run: Run) -> Answer:
     used = [run(experiment(flows, 100)).load(50 * RTT, 99 * RTT) for flows in (1, 8)]
-    one, eight = map(_percent, used)
+    one, eight = map(percent, used)
     return min(used) >= 0.9, (
         f"one flow used {one} of the receiver's line in RTTs 50 to 99, eight of them {eight}; at least 90 % is expected"
     )
@@ -211,7 +202,3 @@ def _arrives(run: Run) -> Answer:
         f"{done} of {len(flows.finished)} flows of 200 kB were done after 600 RTTs, where each link loses 1 %: "
         f"{flows.lost_packets.sum()} packets were lost, and there were {flows.timeouts.sum()} timeouts"
     )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"

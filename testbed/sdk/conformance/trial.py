@@ -217,7 +217,7 @@ class Trial(VirtualRun):
     def digest(self) -> str:
         """Of all that the controller was told, and that it decided."""
         packed = self.meters[0].trace.packed()
-        return hashlib.sha256(packed["headers"].tobytes() + packed["words"].tobytes()).hexdigest()
+        return hashlib.sha256(packed["headers"].tobytes() + packed["words"].tobytes()).hexdigest()[:12]
 
     def growth(self, values: Floats, start: float, end: float = np.inf) -> Floats:
         """How much a counter grew per second between the samples of two times."""

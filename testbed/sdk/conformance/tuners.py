@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from testbed.plugin import PluginConfig
+from testbed.sdk.conformance.answer import Answer
 from testbed.tuner import Need, Ports, PortSample, Thresholds, Tuner, reported, wrong
 from testbed.units import show_time
-
-Answer = tuple[bool | None, str]
 
 PORTS = Ports(("leaf", "host", "spine"), np.array([25e9, 25e9, 100e9]), np.full(3, 9e6), 13e-6)
 SLOTS = 50
