@@ -110,11 +110,7 @@ findings: setup ## the tables of docs/findings from the results that are kept th
 	$(PYTHON) scripts/findings.py $(FROM)
 
 schema: ## write testbed/experiment/experiment.schema.json, and the generated pages of docs/reference
-	$(PYTHON) -m testbed.experiment.schema
-	$(PYTHON) -m testbed.cli.reference
-	$(PYTHON) -m testbed.live.glossary
-	$(PYTHON) -m testbed.results.glossary
-	$(PYTHON) -m testbed.runs.reasons
+	$(PYTHON) -m scripts.reference
 
 clean: ## remove what was made here; results/ stays
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

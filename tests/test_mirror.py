@@ -35,6 +35,7 @@ BEHAVIOURS = {
         "package": "a wheel outside the checkout",
         "site": "the pages as a site",
         "readme": "the README's steps",
+        "reference": "the pages that are made of the code",
         "start": "the tutorials, line by line",
         "your_own_controller": "the steps of a page",
     },

@@ -1,17 +1,17 @@
-"""Writes docs/reference/metrics.md from the table of metrics: ``python -m testbed.live.glossary`` (``make schema``)."""
+"""docs/reference/metrics.md, of the tables of metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
+from scripts.reference.markdown import REFERENCE, table
 from testbed.live.distributions import DISTRIBUTIONS
 from testbed.live.lab_names import AS_A_RUN, OWN
 from testbed.live.metric import LABELS
 from testbed.live.names import CONSTANTS, INFOS, METRICS
 from testbed.live.scene import MOST_FLOWS
 
-FILE = Path(__file__).parents[2] / "docs/reference/metrics.md"
+FILE, HEADS = REFERENCE / "metrics.md", ("metric", "kind", "labels", "meaning")
 
 INTRODUCTION = f"""\
 # Metrics
@@ -53,18 +53,11 @@ the time the host's own.
 
 def text() -> str:
     """The page."""
-    return "\n".join([INTRODUCTION, *_table(), HOSTS, *_hosts()]) + "\n"
+    hosts = (_row(one.asked, one.kind, one.labels, one.help) for one in OWN)
+    return "\n".join([INTRODUCTION, *table(HEADS, _of_runs())]) + HOSTS + "\n" + "\n".join(table(HEADS, hosts))
 
 
-def _hosts() -> Iterator[str]:
-    yield "| metric | kind | labels | meaning |"
-    yield "|---|---|---|---|"
-    yield from (_row(one.asked, one.kind, one.labels, one.help) for one in OWN)
-
-
-def _table() -> Iterator[str]:
-    yield "| metric | kind | labels | meaning |"
-    yield "|---|---|---|---|"
+def _of_runs() -> Iterator[tuple[str, ...]]:
     for info in INFOS:
         yield _row(info.name, "info", info.labels, info.help)
     for one in CONSTANTS:
@@ -77,9 +70,5 @@ def _table() -> Iterator[str]:
         yield _row(distribution.name, "histogram", LABELS[distribution.per], f"{distribution.help} {bounds}.")
 
 
-def _row(name: str, kind: str, labels: tuple[str, ...], meaning: str) -> str:
-    return f"| `{name}` | {kind} | {', '.join(labels)} | {meaning} |"
-
-
-if __name__ == "__main__":
-    FILE.write_text(text(), encoding="utf-8")
+def _row(name: str, kind: str, labels: tuple[str, ...], meaning: str) -> tuple[str, ...]:
+    return f"`{name}`", kind, ", ".join(labels), meaning

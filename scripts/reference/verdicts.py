@@ -1,14 +1,14 @@
-"""Writes docs/reference/verdicts.md from the code that judges: ``python -m testbed.runs.reasons`` (``make schema``)."""
+"""docs/reference/verdicts.md, of the code that judges."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from types import ModuleType
 
+from scripts.reference.markdown import REFERENCE, table
 from testbed.engines.lab.operator import verdict as lab
 from testbed.fidelity import invariants
 from testbed.fidelity import verdict as judged
@@ -17,7 +17,7 @@ from testbed.fidelity.verdict import LIMITS, Limit
 
 UNKNOWN = "..."
 PAGE = re.compile(r"docs/(\w+/)(\w+\.md)")
-FILE = Path(__file__).parents[2] / "docs/reference/verdicts.md"
+FILE = REFERENCE / "verdicts.md"
 
 INTRODUCTION = """\
 # Verdicts
@@ -53,15 +53,11 @@ OTHER = """
 
 def text() -> str:
     """The page."""
-    late = _table(("reason", "at most", "why that much", "what to do"), map(_limit, LIMITS))
-    broken = _table(("reason", "what is compared", "what to do"), (row for one in CHECKS for row in _check(one)))
-    others = _table(("reason", "what to do"), (*_said(judged, "judge"), *_said(lab, "complete")))
-    return "".join((INTRODUCTION, LATE, *late, BROKEN, *broken, OTHER, *others))
-
-
-def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    yield f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}\n"
-    yield from (f"| {PAGE.sub(_link, ' | '.join(row))} |\n" for row in rows)
+    late = table(("reason", "at most", "why that much", "what to do"), map(_limit, LIMITS))
+    broken = table(("reason", "what is compared", "what to do"), (row for one in CHECKS for row in _check(one)))
+    others = table(("reason", "what to do"), (*_said(judged, "judge"), *_said(lab, "complete")))
+    tables = (PAGE.sub(_link, "\n".join(one)) for one in (late, broken, others))
+    return INTRODUCTION + "".join(f"{head}\n{one}" for head, one in zip((LATE, BROKEN, OTHER), tables, strict=True))
 
 
 def _link(page: re.Match[str]) -> str:
@@ -121,7 +117,3 @@ def _text(module: ModuleType, said: ast.expr, local: dict[str, ast.expr]) -> str
         case ast.JoinedStr(values=parts):
             return "".join(_text(module, part, local) for part in parts)
     return UNKNOWN
-
-
-if __name__ == "__main__":
-    FILE.write_text(text(), encoding="utf-8")

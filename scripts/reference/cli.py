@@ -1,19 +1,17 @@
-"""Writes docs/reference/cli.md from the command line: ``python -m testbed.cli.reference`` (``make schema``)."""
+"""docs/reference/cli.md, of the command line."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+from scripts.reference.markdown import REFERENCE, ROOT
 from testbed.cli import help as told
 from testbed.cli.main import commands
 
-ROOT = Path(__file__).parents[2]
-FILE = ROOT / "docs/reference/cli.md"
-
+FILE = REFERENCE / "cli.md"
 PAGE = re.compile(r"\b(docs/[\w/-]+\.md|[A-Z]+\.md)")
 
 INTRODUCTION = """\
@@ -91,7 +89,3 @@ def _linked(said: str) -> str:
     return PAGE.sub(
         lambda page: f"[{page[0].rpartition('/')[2]}]({os.path.relpath(ROOT / page[0], FILE.parent)})", said
     )
-
-
-if __name__ == "__main__":
-    FILE.write_text(text(), encoding="utf-8")
