@@ -100,8 +100,8 @@ def as_dict(advice: Advice) -> dict[str, Any]:
         "advised": _settings(checked.advised.candidate) if checked.advised else None,
         "gain": _estimate(checked.gain),
         "figures": [
-            {"workload": one.workload, "figure": one.figure, "before": _number(one.before),
-             "after": _number(one.after), "relative": one.relative, "difference": _plain(one.difference)}
+            {"workload": one.workload, "figure": one.figure, "before": one.before,
+             "after": one.after, "relative": one.relative, "difference": _plain(one.difference)}
             for one in figures(advice)
         ],
         "conditions": [
@@ -111,14 +111,14 @@ def as_dict(advice: Advice) -> dict[str, Any]:
         ],
         "instead": [
             {"name": one.contender.name, "source": one.contender.source,
-             "settings": _settings(one.contender.candidate), "gain": _number(share(one.standing.gain)),
+             "settings": _settings(one.contender.candidate), "gain": share(one.standing.gain),
              "broken": list(one.standing.broken), "why": one.standing.why}
             for one in checked.contenders
         ],
-        "without": [{"key": one.knob.key, "gain": _number(share(one.without.gain))} for one in advice.effects],
+        "without": [{"key": one.knob.key, "gain": share(one.without.gain)} for one in advice.effects],
         "search": {
             "candidates": len(advice.history.tried), "runs": advice.runs, "seconds": round(advice.seconds, 1),
-            "best": [_number(share(one)) for one in advice.history.best()], "told": more(advice),
+            "best": [share(one) for one in advice.history.best()], "told": more(advice),
         },
     }  # fmt: skip
 
@@ -127,13 +127,9 @@ def _settings(candidate: Settings) -> dict[str, str]:
     return dict(one.split("=", 1) for one in candidate)
 
 
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _estimate(gain: Estimate) -> dict[str, float]:
+    return {name: share(getattr(gain, name)) for name in ("median", "low", "high")}
 
 
-def _estimate(gain: Estimate) -> dict[str, float | None]:
-    return {name: _number(share(getattr(gain, name))) for name in ("median", "low", "high")}
-
-
-def _plain(one: Estimate) -> dict[str, float | None]:
-    return {name: _number(getattr(one, name)) for name in ("median", "low", "high")}
+def _plain(one: Estimate) -> dict[str, float]:
+    return {name: getattr(one, name) for name in ("median", "low", "high")}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from testbed.advise import answer, page
 from testbed.advise.advice import Advice
 from testbed.advise.change import change
 from testbed.base.atomic import atomic_write
+from testbed.base.json_text import json_text
 from testbed.results import folder as results
 
 PAGE, DATA = "advice.html", "advice.json"
@@ -19,7 +19,7 @@ def write(folder: Path, advice: Advice) -> Path:
     made = change(advice)
     files = {
         **(made.files if made else {}),
-        DATA: json.dumps(answer.as_dict(advice), indent=2, allow_nan=False) + "\n",
+        DATA: f"{json_text(answer.as_dict(advice))}\n",
         PAGE: page.render(advice, made),
     }
     for name, text in files.items():

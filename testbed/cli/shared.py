@@ -160,9 +160,9 @@ def print_resolved(resolved: Resolved, format: Format) -> None:
 
 
 def print_json(value: Any) -> None:
-    import json
+    from testbed.base.json_text import json_text
 
-    print(json.dumps(value, indent=2))
+    print(json_text(value))
 
 
 def log_if(verbose: bool) -> None:

@@ -178,8 +178,8 @@ class Crosscheck:
                 {
                     "name": one.figure.name,
                     "unit": one.figure.unit,
-                    "values": {engine: _known(value) for engine, value in one.values.items()},
-                    "bound": _known(one.bound),
+                    "values": one.values,
+                    "bound": one.bound,
                     "chance": one.chance,
                     "outside": one.outside,
                     "shaped": one.shaped,
@@ -187,10 +187,6 @@ class Crosscheck:
                 for one in self.figures
             ],
         }
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def crosscheck(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 from typing import Any
 
-from testbed.results.compare.median import Estimate
 from testbed.results.papers import table
 from testbed.results.papers.cells import TableCell, cuts
 from testbed.results.papers.figures import Figures
@@ -47,15 +45,9 @@ def as_dict(figures: Figures, table_cells: list[TableCell], *, quick: bool) -> d
 def _pair(figures: Figures, row: str, column: str, metric: str) -> dict[str, Any]:
     one = figures.pair(row, column, metric)
     return {
-        "here": _estimate(one.ours),
+        "here": one.ours and asdict(one.ours),
         "printed": one.printed,
-        "difference": None if math.isnan(one.difference) else one.difference,
+        "difference": one.difference,
         "word": one.word,
         "degraded": one.degraded,
     }
-
-
-def _estimate(found: Estimate | None) -> dict[str, float | None] | None:
-    if found is None:
-        return None
-    return {key: None if math.isnan(value) else value for key, value in asdict(found).items()}

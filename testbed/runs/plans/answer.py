@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -11,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from testbed.base.atomic import atomic_write
+from testbed.base.json_text import json_text
 from testbed.results import folder as results
 from testbed.results.record import EngineName
 from testbed.results.report import page
@@ -64,8 +63,7 @@ def word(outcomes: Sequence[Outcome]) -> str:
 def write(folder: Path, plan: TestPlan, outcomes: Sequence[Outcome], engine: EngineName, tested: str = "") -> Path:
     """The page, and the same as JSON; returns where the page is."""
     results.make_folder(folder)
-    data = json.dumps(as_dict(plan, outcomes, engine, tested), indent=2, allow_nan=False)
-    atomic_write(folder / DATA, f"{data}\n".encode())
+    atomic_write(folder / DATA, f"{json_text(as_dict(plan, outcomes, engine, tested))}\n".encode())
     atomic_write(folder / PAGE, _page(plan, outcomes, engine, tested).encode())
     results.give_to_caller([folder, folder / PAGE, folder / DATA])
     return folder / PAGE
@@ -93,7 +91,7 @@ def _as_dict(outcome: Outcome) -> dict[str, Any]:
         "expectations": [
             {
                 "says": one.expectation.says,
-                "measured": one.measured if math.isfinite(one.measured) else None,
+                "measured": one.measured,
                 "unit": one.expectation.unit.strip(), "expected": one.expectation.bounds,
                 "passed": one.passed if one.expectation.judges else None, "why": one.expectation.missing,
             }
