@@ -15,7 +15,7 @@ from testbed.fidelity import verdict as judged
 from testbed.fidelity.invariants import CHECKS
 from testbed.fidelity.verdict import LIMITS, Limit
 
-UNKNOWN = "..."
+UNKNOWN, DILATION = "...", "raise --dilation; the verdict says how much"
 PAGE = re.compile(r"docs/(\w+/)(\w+\.md)")
 FILE = REFERENCE / "verdicts.md"
 
@@ -65,7 +65,7 @@ def _link(page: re.Match[str]) -> str:
 
 
 def _limit(one: Limit) -> tuple[str, ...]:
-    engines = {"kernel": _remedy(one), "live": one.in_live or one.in_virtual, "virtual": one.in_virtual}
+    engines = {"kernel": one.remedy or DILATION, "live": one.in_live or one.in_virtual, "virtual": one.in_virtual}
     engines |= {"fluid": one.in_fluid, "lab": one.in_lab}
     names: dict[str, list[str]] = {}
     for engine, remedy in engines.items():
@@ -73,11 +73,6 @@ def _limit(one: Limit) -> tuple[str, ...]:
             names.setdefault(remedy, []).append(engine)
     remedies = "<br>".join(f"*{', '.join(engines)}:* {remedy}" for remedy, engines in names.items())
     return f"`{one.what}`{' *(w)*' * one.by_part}", one.show(one.limit) if one.limit else "none", one.why, remedies
-
-
-def _remedy(one: Limit) -> str:
-    scaled = one.remedy(2.0, 1.0) != one.remedy(4.0, 1.0)
-    return "raise --dilation; the verdict says how much" if scaled else one.remedy(2.0, 1.0)
 
 
 def _check(check: Callable[..., object]) -> Iterator[tuple[str, ...]]:

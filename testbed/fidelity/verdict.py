@@ -34,8 +34,8 @@ class Limit:
     measure: Callable[[RunRecord], float]
     limit: float
     why: str
-    remedy: Callable[[float, float], str]  # of measured and limit
     show: Callable[[float], str]
+    remedy: str = ""  # empty: more dilation, how much is in what was measured
     by_part: bool = False  # whether the start of a run and the window that figures are of are judged apart
     live: bool = True  # whether it is known before the run is over
     in_lab: str = ""  # what helps on real hosts, which have no dilation; empty where it does not apply to them
@@ -60,8 +60,8 @@ class Limit:
     def reason(self, record: RunRecord) -> Reason:
         """The reason to give if the limit is exceeded."""
         value = self.measure(record)
-        remedy = self._elsewhere(record) or self.remedy(value, self.limit)
-        if self.remedy is _more_dilation and record.stolen > STOLEN:
+        remedy = self._elsewhere(record) or self.remedy or _more_dilation(value, self.limit)
+        if not self.remedy and record.stolen > STOLEN:
             remedy = (
                 f"other virtual machines took {record.stolen:.0%} of a core's time: run it again when they are quiet"
             )
@@ -133,7 +133,6 @@ LIMITS: tuple[Limit, ...] = (
         LAG_LIMIT,
         "packets that the pacer sends late leave in a burst; a quarter of an RTT of one host's share is small against "
         "the queues that controllers aim at (a fifth of a BDP); more would be the emulator's queue, not theirs",
-        _more_dilation,
         _share_of_rtt,
         in_lab=SOFTWARE,
         in_live=TOO_SLOW,
@@ -145,7 +144,6 @@ LIMITS: tuple[Limit, ...] = (
         LAG_LIMIT,
         "it lengthens the control loop, and the RTT does not show it, for it is measured in the kernel; a quarter is "
         "what one more hop would add, and the published controllers are stable over such a difference",
-        _more_dilation,
         _share_of_rtt,
         in_lab=SOFTWARE,
         by_part=True,
@@ -155,8 +153,8 @@ LIMITS: tuple[Limit, ...] = (
         lambda record: record.clock_jump,
         1e-3,
         "NTP slews monotonic and calendar time together; they diverge only when one of them is stepped",
-        lambda _measured, _limit: "run it again, and see what sets the clocks",
         lambda value: f"monotonic and calendar time diverged by {value * 1e3:.1f} ms",
+        "run it again, and see what sets the clocks",
         in_lab="run it again, and see what sets the clocks of that host",
     ),
     Limit(
@@ -165,8 +163,8 @@ LIMITS: tuple[Limit, ...] = (
         0.05,
         "the first packets find empty queues, so that the smallest RTT is the links' delay and serialisation; 2 % is "
         "what calibration allows, and the first of many senders may meet a few others",
-        lambda _measured, _limit: f"leave rack.calibrate on, which measures each delay first; {EMPTY_QUEUES}",
         lambda value: f"the smallest RTT is {value:.1%} off",
+        f"leave rack.calibrate on, which measures each delay first; {EMPTY_QUEUES}",
         in_virtual=EMPTY_QUEUES,
     ),
     Limit(
@@ -174,8 +172,8 @@ LIMITS: tuple[Limit, ...] = (
         _longest_stall,
         STALL_LIMIT,
         "a sleep that ends two RTTs late has missed two rounds of control: bursts and silence that no algorithm chose",
-        lambda _measured, _limit: "something else took its core: run it again on a quiet machine, or raise --dilation",
         lambda value: f"{value:.1f} base RTTs",
+        "something else took its core: run it again on a quiet machine, or raise --dilation",
         in_lab="something else took its core: run it again on quiet hosts, or see testbed_feedback_delay",
         by_part=True,
     ),
@@ -184,8 +182,8 @@ LIMITS: tuple[Limit, ...] = (
         lambda record: 1.0 - record.late.cpu_idle,
         0.9,
         "agents, switch and recorder share the cores; with less than a tenth idle, queues build up that no model has",
-        lambda _measured, _limit: TOO_SLOW,  # no factor: what others take of a core, no dilation gives back
         lambda value: f"one core was {value:.0%} busy for half a second",
+        TOO_SLOW,  # no factor: what others take of a core, no dilation gives back
         in_lab=SOFTWARE,
         by_part=True,
     ),
@@ -194,7 +192,6 @@ LIMITS: tuple[Limit, ...] = (
         lambda record: record.late.stalled_share,
         0.01,
         "late timers made the bottleneck slower than configured by this share; 1 % is half of what calibration allows",
-        _more_dilation,
         lambda value: f"{value:.1%} of the bytes sent late",
         by_part=True,
     ),
@@ -204,7 +201,6 @@ LIMITS: tuple[Limit, ...] = (
         0.01,
         "a host had packets to send and waited, because its shaper or its agent was late: flows whose own line is "
         "their bottleneck have lost this share of it; as much as a shaper may lose",
-        _more_dilation,
         lambda value: f"{value:.1%} of the time",
         by_part=True,
     ),
@@ -213,8 +209,8 @@ LIMITS: tuple[Limit, ...] = (
         lambda record: record.counters.get(RING_OVERFLOW, 0),
         0,
         "a controller that misses feedback decides about another network",
-        lambda _measured, _limit: "raise --dilation, or use fewer flows",
         lambda value: f"{value:.0f} feedback records lost",
+        "raise --dilation, or use fewer flows",
         in_lab="lower the rate, or use fewer flows",
     ),
     Limit(
@@ -222,8 +218,8 @@ LIMITS: tuple[Limit, ...] = (
         lambda record: record.counters.get(DROPS_OUTSIDE_MODEL, 0),
         0,
         "a drop that no queue of the experiment made is a congestion signal of this machine",
-        lambda _measured, _limit: "raise --dilation, and see 'testbed doctor'",
         lambda value: f"{value:.0f} packets",
+        "raise --dilation, and see 'testbed doctor'",
         live=False,
         in_live=TOO_SLOW,
         in_lab="a host's NIC or its queues dropped them: ethtool -S says which there; lower the rate",
@@ -234,7 +230,6 @@ LIMITS: tuple[Limit, ...] = (
         1.0,
         "a sender goes on until its pause frame arrives; the headroom covers this much delay, and beyond it "
         "packets may be dropped",
-        _more_dilation,
         lambda value: f"{value:.1f} times what the headroom covers",
     ),
     Limit(
@@ -243,8 +238,8 @@ LIMITS: tuple[Limit, ...] = (
         0.1,
         "where Kmin is above what PFC admits, senders are held back and never told to slow down: pauses are the "
         "congestion control, and not the controller; a tuner may come across such a Kmin for a while",
-        lambda _measured, _limit: MARK_FIRST,
         lambda value: f"{value:.0%} of the pause frames came where no packet could be marked before",
+        MARK_FIRST,
         live=False,
         in_virtual=MARK_FIRST,
     ),
@@ -253,8 +248,8 @@ LIMITS: tuple[Limit, ...] = (
         lambda record: sum(one.refusals for one in record.tuners),
         0,
         "where the tuner's thresholds are not applied the last valid ones stay active: another policy than configured",
-        lambda _measured, _limit: MEND_TUNER,
         lambda value: f"{value:.0f} decisions of the tuner",
+        MEND_TUNER,
         in_fluid=MEND_TUNER,
         in_virtual=MEND_TUNER,
     ),
@@ -264,8 +259,8 @@ LIMITS: tuple[Limit, ...] = (
         0,
         "no NIC sends faster than its line, so the line rate was sent: the rate that the controller raises and cuts is "
         "not the one that the network sees",
-        lambda _measured, _limit: BOUND_RATE,
         lambda value: f"{value:.0f} decisions of the controller",
+        BOUND_RATE,
         live=False,
         in_lab=BOUND_RATE,
         in_fluid=BOUND_RATE,
@@ -276,8 +271,8 @@ LIMITS: tuple[Limit, ...] = (
         lambda record: max((one.missed(record.duration) for one in record.tuners), default=0.0),
         0.2,
         "a tuner whose slots come late is another tuner: what it sees is older, and what it sets lasts longer",
-        lambda _measured, _limit: "raise --dilation",
         lambda value: f"{value:.0%} of a switch's slots",
+        "raise --dilation",
         live=False,
         in_fluid="lower fluid.step",
         in_virtual="raise the tuner's slot",
@@ -288,8 +283,8 @@ LIMITS: tuple[Limit, ...] = (
         1.0,
         "each real host starts on its own start message; until all have, fewer senders are active, which the warm-up "
         "leaves out; where there is none, a tenth of the run is little enough",
-        lambda _measured, _limit: "raise time.warmup",
         lambda value: f"up to {value:.1f} warm-ups, or tenths of the run if it has none",
+        "raise time.warmup",
         in_lab="raise time.warmup, or run it again with less load on the hosts and the operator's machine",
     ),
     Limit(
@@ -298,8 +293,8 @@ LIMITS: tuple[Limit, ...] = (
         0.01,
         "TCP's timeouts are wall time, so that the dilation makes them many times shorter than a host's; where they "
         "are a hundredth of the run, it is this machine's timer that shaped the result",
-        lambda _measured, _limit: AVOID_LOSS,
         lambda value: f"RTOs of 200 ms of wall time, not dilated, are {value:.0%} of the run",
+        AVOID_LOSS,
         live=False,
         in_live=AVOID_LOSS,
     ),
@@ -308,7 +303,6 @@ LIMITS: tuple[Limit, ...] = (
         _app_lag,
         LAG_LIMIT,
         "they wait in no queue of the rack, so that apps see a longer RTT than flows do: the same quarter",
-        _more_dilation,
         _share_of_rtt,
         live=False,
         in_live=TOO_SLOW,
@@ -318,8 +312,8 @@ LIMITS: tuple[Limit, ...] = (
         lambda record: float(len(record.flows) > 0 and record.flows.delivered_packets.sum() == 0),
         0,
         "without a packet there is no result",
-        lambda _measured, _limit: f"{START}; run 'testbed doctor' to see what this machine lacks",
         lambda _value: "0 packets",
+        f"{START}; run 'testbed doctor' to see what this machine lacks",
         live=False,
         in_lab=START,
         in_fluid=START,
