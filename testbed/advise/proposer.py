@@ -28,19 +28,6 @@ _erf = np.vectorize(math.erf, otypes=[float])
 
 
 @dataclass(frozen=True)
-class Chance:
-    """Anywhere, whatever was tried: what a search is held against."""
-
-    space: Space
-    seed: int
-
-    def __call__(self, tried: Sequence[Standing], size: int) -> list[Settings]:
-        """So many."""
-        chance = np.random.default_rng([self.seed, len(tried)])
-        return [self.space.at(place) for place in chance.random((size, len(self.space.knobs)))]
-
-
-@dataclass(frozen=True)
 class Expected:
     """Where most is expected; by chance while too little is known."""
 

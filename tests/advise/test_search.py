@@ -12,12 +12,12 @@ from testbed.advise.constraint import Constraint
 from testbed.advise.evidence import Ask, Evidence, Found
 from testbed.advise.knob import Knob
 from testbed.advise.objective import share
-from testbed.advise.proposer import Chance, Expected
+from testbed.advise.proposer import Expected
 from testbed.advise.question import Aim
 from testbed.advise.search import search
 from testbed.advise.space import Space
 from testbed.advise.standing import Beside
-from tests.support.grids import GRIDS, Grid
+from tests.support.grids import GRIDS, Chance, Grid
 
 SEEDS = range(1, 9)
 

@@ -20,7 +20,7 @@ from testbed.advise.contenders import contenders
 from testbed.advise.evidence import Ask, Evidence, Found, Settings
 from testbed.advise.knob import Knob
 from testbed.advise.objective import share
-from testbed.advise.proposer import Chance, Expected
+from testbed.advise.proposer import Expected
 from testbed.advise.question import Aim
 from testbed.advise.search import Propose, search
 from testbed.advise.space import Space
@@ -34,6 +34,19 @@ NAME = "grid"
 TENTH = 10
 SEEDS = range(1, 21)
 Search = Callable[[Space, int], Propose]  # with its seed
+
+
+@dataclass(frozen=True)
+class Chance:
+    """Anywhere, whatever was tried: what a search is held against."""
+
+    space: Space
+    seed: int
+
+    def __call__(self, tried: Sequence[Standing], size: int) -> list[Settings]:
+        """So many."""
+        chance = np.random.default_rng([self.seed, len(tried)])
+        return [self.space.at(place) for place in chance.random((size, len(self.space.knobs)))]
 
 
 @dataclass(frozen=True)

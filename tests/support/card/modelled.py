@@ -11,13 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from testbed.results.trace import FEEDBACK, START, TIMEOUT
-from testbed.sdk.export.numbers import LINE_RATE, stepped
+from testbed.sdk.export.numbers import LINE_RATE, limited
 from testbed.sdk.export.program import Model, Program
 
 WORD = 1 << 32
 JUST_BEFORE, MOST_DOUBLINGS = 1 << 26, 5
 UNKNOWN = -1
 LEAST_STEP, MOST_STEP = 1 << 15, 1 << 17
+
+
+def stepped(rate: int, wanted: int, least_step: int, most_step: int) -> int:
+    """The rate one decision on, towards the one that is wanted: `stepped` of program.c. Steps have 16 bits."""
+    within = limited(wanted, rate * least_step >> 16, (rate * most_step >> 16) + 1)
+    return limited(within, 1, LINE_RATE)
 
 
 def ns(seconds: float) -> int:

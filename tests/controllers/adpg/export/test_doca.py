@@ -12,9 +12,9 @@ import pytest
 from testbed_controllers.adpg.export.fixed import FixedFlows, Parameters
 from testbed_controllers.adpg.observation import AdpgConfig
 
-from testbed.sdk.export.numbers import stepped
 from tests.controllers.adpg.loops import BASE_RTT, FIXED, heard_in_incast, model, rounds
 from tests.support.card.exports import Cards, card, exports, libraries  # noqa: F401 - fixtures
+from tests.support.card.modelled import stepped
 
 TX, RTT = 3, 6
 LINE = 1 << 20
