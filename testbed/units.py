@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
@@ -115,7 +115,20 @@ def _quantity(units: dict[str, float], kind: str, example: str) -> Any:
     return (BeforeValidator(read), PlainSerializer(write, when_used="json"), WithJsonSchema(schema))
 
 
+def _automatic(units: dict[str, float], kind: str, example: str) -> Any:
+    def read(value: object) -> float | str:
+        return "auto" if value == "auto" else parse(value, units, f"{kind} or 'auto'")
+
+    def write(value: float | str) -> str:
+        return value if isinstance(value, str) else exactly(value, units)
+
+    schema = {"type": "string", "examples": ["auto", example]}
+    return (BeforeValidator(read), PlainSerializer(write, when_used="json"), WithJsonSchema(schema))
+
+
 Rate = Annotated[float, *_quantity(RATE_UNITS, "a rate", "100 Gbit/s")]
 Time = Annotated[float, *_quantity(TIME_UNITS, "a time", "8 us")]
 Size = Annotated[float, *_quantity(SIZE_UNITS, "a size", "5 MB")]
 Ratio = Annotated[float, *_quantity(RATIO_UNITS, "a ratio", "20 %")]
+AutoOrTime = Annotated[float | Literal["auto"], *_automatic(TIME_UNITS, "a time", "100 us")]
+AutoOrSize = Annotated[float | Literal["auto"], *_automatic(SIZE_UNITS, "a size", "100 kB")]

@@ -14,10 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import (
-    BeforeValidator,
     Field,
-    PlainSerializer,
-    WithJsonSchema,
     model_validator,
 )
 
@@ -52,7 +49,7 @@ from testbed.experiment.traffic import Traffic
 from testbed.experiment.traffic.pattern import Context
 from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.transport import Transport
-from testbed.units import TIME_UNITS, Time, exactly, parse, show_rate, show_size, show_time
+from testbed.units import AutoOrTime, Time, show_rate, show_size, show_time
 
 
 class Most(NamedTuple):
@@ -69,18 +66,6 @@ MOST_CELLS = 20_000_000  # samples x flows kept in memory
 SLOWEST, FASTEST = 1e5, 1e10  # bit/s of wall time that software links can shape at all
 DEFAULT_TUNER = "static"
 MOST_HEADERS = 200  # bytes of a packet
-
-
-def _auto_or_time(value: object) -> float | str:
-    return "auto" if value == "auto" else parse(value, TIME_UNITS, "a time or 'auto'")
-
-
-AutoOrTime = Annotated[
-    float | Literal["auto"],
-    BeforeValidator(_auto_or_time),
-    PlainSerializer(lambda value: value if value == "auto" else exactly(value, TIME_UNITS), when_used="json"),
-    WithJsonSchema({"type": "string", "examples": ["auto", "100 us"]}),
-]
 
 
 class Pacing(Part):
@@ -351,7 +336,7 @@ class Experiment(Part):
             key = "hosts" if isinstance(self.rack, Star) else "kind"
             refuse(f"rack.{key}", f"makes a rack of {size} hosts, {self._possible(size, 'hosts')}")
         if needed > most:
-            where = f"traffic.{self.traffic.hosts_key}"
+            where = f"traffic.{self.traffic.blamed.hosts}"
             refuse(where, f"needs {needed} hosts, {self._possible(needed, 'hosts')}")
         if (of_apps := apps.hosts_needed(self.apps)) > most:
             refuse("apps", f"need {of_apps} hosts, {self._possible(of_apps, 'hosts')}")
@@ -369,7 +354,7 @@ class Experiment(Part):
 
     def _check_size(self, flows: float) -> None:
         if flows > self._most.flows:
-            where = f"traffic.{self.traffic.flows_key}"
+            where = f"traffic.{self.traffic.blamed.flows}"
             refuse(where, f"makes {flows:.0f} flows, {self._possible(flows, 'flows')}")
         cells = self.time.end / self.record.interval * max(1, min(flows, self.record.flows))
         if cells > MOST_CELLS:
@@ -387,7 +372,7 @@ class Experiment(Part):
         late = np.flatnonzero((plan.start >= self.time.end) & ~plan.waits)
         if len(late):
             first = late[plan.start[late].argmin()]
-            key = f"traffic.{self.traffic.start_key}"
+            key = f"traffic.{self.traffic.blamed.start}"
             refuse(key, f"the flow {plan.src[first]} to {plan.dst[first]} would start only after time.duration ({end})")
         if self.engine != "kernel" or self.time.dilation == "auto":  # a number will be within these limits
             return

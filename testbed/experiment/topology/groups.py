@@ -10,9 +10,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from testbed.experiment.block import Part, refuse
-from testbed.experiment.topology.pfc import AutoOrSize
 from testbed.experiment.topology.queues import QUEUES, Alpha, Bytes, OnOff
-from testbed.units import Size, Time
+from testbed.units import AutoOrSize, Size, Time
 
 GroupNumber = Annotated[int, Field(ge=0, lt=QUEUES)]
 

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from testbed.experiment.block import Part, refuse
-from testbed.units import SIZE_UNITS, Size, exactly, parse, show_size
-
-
-def _auto_or_size(value: object) -> float | str:
-    return "auto" if value == "auto" else parse(value, SIZE_UNITS, "a size or 'auto'")
-
-
-AutoOrSize = Annotated[
-    float | Literal["auto"],
-    BeforeValidator(_auto_or_size),
-    PlainSerializer(lambda value: value if value == "auto" else exactly(value, SIZE_UNITS), when_used="json"),
-    WithJsonSchema({"type": "string", "examples": ["auto", "100 kB"]}),
-]
+from testbed.units import AutoOrSize, Size, show_size
 
 
 class Hysteresis(Part):

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from testbed.experiment.block import Count, Moment
 from testbed.experiment.traffic.flow import Flow
-from testbed.experiment.traffic.pattern import Context, FlowSize, Listed, endless
+from testbed.experiment.traffic.pattern import Context, FlowSize, Keys, Listed, endless
 
 Hosts = Annotated[int, Field(strict=True, ge=2)]
 
@@ -48,11 +48,7 @@ class AllToAll(Listed):
         ]
 
     @property
-    def flows_key(self) -> str:
-        """The key that makes flows."""
-        return "flows_per_pair" if self.flows_per_pair > 1 else "hosts"
-
-    @property
-    def start_key(self) -> str:
-        """The key that makes flows start late."""
-        return "stagger" if self.stagger else "start"
+    def blamed(self) -> Keys:
+        """By which there may be too many, or too late."""
+        flows = "flows_per_pair" if self.flows_per_pair > 1 else "hosts"
+        return Keys("hosts", flows, "stagger" if self.stagger else "start")

@@ -19,7 +19,7 @@ from testbed.experiment.traffic.jobs.several import Jobs
 from testbed.experiment.traffic.listed import FlowList
 from testbed.experiment.traffic.long_short import LongShort
 from testbed.experiment.traffic.osu import OsuAllToAll
-from testbed.experiment.traffic.pattern import Context, Pattern, one_payload
+from testbed.experiment.traffic.pattern import Context, Keys, Pattern, one_payload
 from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.traffic.poisson import Poisson
 from testbed.experiment.traffic.tracefile import TraceFile
@@ -85,18 +85,12 @@ class Composed(Pattern):
         return [file.within(self.key_of(n)) for n, one in enumerate(self.members()) for file in one.inputs()]
 
     @property
-    def hosts_key(self) -> str:
-        """Of the one that needs most."""
+    def blamed(self) -> Keys:
+        """Hosts: of the one that needs most. All of them make flows."""
         needs = [one.hosts_needed() for one in self.members()]
         worst = needs.index(max(needs))
-        return f"{self.key_of(worst)}.{self.members()[worst].hosts_key}"
-
-    @property
-    def flows_key(self) -> str:
-        """All of them make flows."""
-        return self.key_of(0).partition(".")[0]
-
-    start_key = flows_key
+        every = self.key_of(0).partition(".")[0]
+        return Keys(f"{self.key_of(worst)}.{self.members()[worst].blamed.hosts}", every, every)
 
 
 class Mix(Composed):

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from testbed.experiment.block import Count, Moment, refuse
 from testbed.experiment.traffic.flow import Flow
-from testbed.experiment.traffic.pattern import Context, FlowSize, Listed, endless
+from testbed.experiment.traffic.pattern import Context, FlowSize, Keys, Listed, endless
 
 PUBLISHED = {
     2: (2, 1), 4: (4, 1), 16: (16, 1), 32: (32, 1), 64: (64, 1), 128: (64, 2), 256: (32, 8), 512: (64, 8),
@@ -77,16 +77,7 @@ class Incast(Listed):
         ]
 
     @property
-    def hosts_key(self) -> str:
-        """The key that asks for hosts."""
-        return "flows" if self.senders is None else "senders"
-
-    @property
-    def flows_key(self) -> str:
-        """The key that makes flows."""
-        return "flows" if self.senders is None else "flows_per_sender"
-
-    @property
-    def start_key(self) -> str:
-        """The key that makes flows start late."""
-        return "stagger" if self.stagger else "start"
+    def blamed(self) -> Keys:
+        """By how the flows are asked for."""
+        start = "stagger" if self.stagger else "start"
+        return Keys("flows", "flows", start) if self.senders is None else Keys("senders", "flows_per_sender", start)

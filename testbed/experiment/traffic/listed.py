@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from testbed.base.arrays import Ints
 from testbed.experiment.block import HostName, Moment, Part, refuse
 from testbed.experiment.traffic.flow import Flow
-from testbed.experiment.traffic.pattern import Context, FlowSize, Pattern, endless
+from testbed.experiment.traffic.pattern import Context, FlowSize, Keys, Pattern, endless
 from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.traffic.tasks import Tasks, circle_of
 
@@ -72,8 +72,6 @@ class FlowList(Pattern):
         return self
 
     @property
-    def hosts_key(self) -> str:
-        """The key that asks for hosts."""
-        return "flows"
-
-    flows_key = start_key = hosts_key
+    def blamed(self) -> Keys:
+        """The list says it all."""
+        return Keys("flows", "flows", "flows")

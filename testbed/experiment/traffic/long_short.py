@@ -10,7 +10,7 @@ from pydantic import Field
 from testbed.experiment.block import Count, Moment
 from testbed.experiment.traffic.flow import Flow
 from testbed.experiment.traffic.incast import senders_of
-from testbed.experiment.traffic.pattern import Context, Listed
+from testbed.experiment.traffic.pattern import Context, Keys, Listed
 from testbed.units import Size
 
 
@@ -62,16 +62,6 @@ class LongShort(Listed):
         return flows
 
     @property
-    def hosts_key(self) -> str:
-        """The key that asks for hosts."""
-        return "short" if self.senders is None else "senders"
-
-    @property
-    def flows_key(self) -> str:
-        """The key that makes flows."""
-        return "short"
-
-    @property
-    def start_key(self) -> str:
-        """The key that makes flows start late."""
-        return "interruptions"
+    def blamed(self) -> Keys:
+        """The short flows come and go."""
+        return Keys("short" if self.senders is None else "senders", "short", "interruptions")

@@ -9,7 +9,7 @@ from pydantic import Field
 from testbed.experiment.block import Count, Moment
 from testbed.experiment.traffic.all_to_all import Hosts, rounds
 from testbed.experiment.traffic.flow import NO_GROUP, Flow
-from testbed.experiment.traffic.pattern import Context, Listed
+from testbed.experiment.traffic.pattern import Context, Keys, Listed
 from testbed.units import Size
 
 KIB = 1024.0
@@ -60,6 +60,6 @@ class OsuAllToAll(Listed):
         return flows
 
     @property
-    def flows_key(self) -> str:
-        """The key that makes flows."""
-        return "iterations"
+    def blamed(self) -> Keys:
+        """The exchanges make flows."""
+        return Keys(flows="iterations")

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field
@@ -19,6 +19,14 @@ from testbed.experiment.topology.servers import Servers
 from testbed.experiment.traffic.flow import Flow, Payload
 from testbed.experiment.traffic.plan import Plan
 from testbed.units import Size
+
+
+class Keys(NamedTuple):
+    """Which keys of a pattern to blame, relative to its block."""
+
+    hosts: str = "hosts"  # asks for hosts
+    flows: str = "hosts"  # makes flows
+    start: str = "start"  # makes flows start late
 
 
 @dataclass(frozen=True)
@@ -87,22 +95,10 @@ class Pattern(Part):
         """Files that the flows come from, as they were when they were read; keys are relative to this block."""
         return []
 
-    # Which key to blame, relative to this block.
-
     @property
-    def hosts_key(self) -> str:
-        """The key that asks for hosts."""
-        return "hosts"
-
-    @property
-    def flows_key(self) -> str:
-        """The key that makes flows."""
-        return "hosts"
-
-    @property
-    def start_key(self) -> str:
-        """The key that makes flows start late."""
-        return "start"
+    def blamed(self) -> Keys:
+        """By what too many hosts, too many flows, or a late start were asked for."""
+        return Keys()
 
     def with_payload(self, payload: float) -> Self:
         """The same pattern with other packets."""

@@ -14,7 +14,7 @@ from testbed.experiment.block import Count, Moment, Part, Share, refuse
 from testbed.experiment.traffic.all_to_all import Hosts
 from testbed.experiment.traffic.distribution import Distribution, load
 from testbed.experiment.traffic.flow import Flow
-from testbed.experiment.traffic.pattern import Context, Listed
+from testbed.experiment.traffic.pattern import Context, Keys, Listed
 from testbed.units import Size, Time, show_size
 
 INCASTS = 1 << 32  # number of the random stream of the incasts; hosts have theirs below
@@ -159,9 +159,9 @@ class Poisson(Listed):
         return [self._whole.read]
 
     @property
-    def flows_key(self) -> str:
-        """The key that makes flows."""
-        return "load"
+    def blamed(self) -> Keys:
+        """The load makes flows."""
+        return Keys(flows="load")
 
 
 def arrivals(random: np.random.Generator, gap: float, start: float, end: float) -> Floats:

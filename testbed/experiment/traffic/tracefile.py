@@ -18,7 +18,7 @@ from testbed.experiment.traffic import cdf_text, hpcc_flows, htsim_matrix
 from testbed.experiment.traffic.flow import Flow
 from testbed.experiment.traffic.jobs import goal_binary, workload_file
 from testbed.experiment.traffic.numbered import NumberedFlows
-from testbed.experiment.traffic.pattern import Context, Pattern
+from testbed.experiment.traffic.pattern import Context, Keys, Pattern
 from testbed.experiment.traffic.plan import Plan
 from testbed.units import SIZE_UNITS, TIME_UNITS, parse
 
@@ -102,11 +102,9 @@ class TraceFile(Pattern):
         return [self._input]
 
     @property
-    def hosts_key(self) -> str:
-        """The key that asks for hosts."""
-        return "file"
-
-    flows_key = start_key = hosts_key
+    def blamed(self) -> Keys:
+        """The file says it all."""
+        return Keys("file", "file", "file")
 
 
 def form_of(found: list[Flow] | NumberedFlows) -> str:

@@ -72,7 +72,7 @@ def test_phases_follow_each_other() -> None:
 def test_a_phase_that_begins_after_the_end_never_comes(ms: int) -> None:
     whole, short = (load("pattern-switch").apply([f"time.duration={end} ms"]).experiment for end in (25, ms))
     assert set(short.plan.start) == {start for start in whole.plan.start if start < 1e-3 * ms}
-    assert short.traffic.start_key == "parts"
+    assert short.traffic.blamed.start == "parts"
 
 
 def test_exchanges_of_a_phase_that_never_begins_are_left_out() -> None:

@@ -20,7 +20,7 @@ from testbed.experiment.traffic.jobs.goal_binary import GoalBinary
 from testbed.experiment.traffic.jobs.job import JobPattern
 from testbed.experiment.traffic.jobs.operations_file import Listed
 from testbed.experiment.traffic.jobs.traces import Traces
-from testbed.experiment.traffic.pattern import Context
+from testbed.experiment.traffic.pattern import Context, Keys
 from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.traffic.tasks import Job
 from testbed.units import Time
@@ -65,11 +65,9 @@ class FileJob(JobPattern):
         return self._inputs
 
     @property
-    def hosts_key(self) -> str:
-        """The key that asks for hosts."""
-        return "file"
-
-    flows_key = hosts_key
+    def blamed(self) -> Keys:
+        """The file says all but the start."""
+        return Keys("file", "file")
 
 
 @lru_cache(maxsize=2)  # an experiment is checked again with each option

@@ -13,7 +13,7 @@ from testbed.base.arrays import Floats
 from testbed.experiment.block import Count, Moment, refuse
 from testbed.experiment.traffic.all_to_all import Hosts
 from testbed.experiment.traffic.flow import Payload
-from testbed.experiment.traffic.pattern import Context, Pattern
+from testbed.experiment.traffic.pattern import Context, Keys, Pattern
 from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.traffic.tasks import Job
 
@@ -72,11 +72,6 @@ class Repeated(JobPattern):
         return Job(self.called, str(self.pattern), tuple(hosts), self.iterations, self.start, size, bus)  # type: ignore[attr-defined]
 
     @property
-    def hosts_key(self) -> str:
-        """The key that asks for hosts."""
-        return "ranks"
-
-    @property
-    def flows_key(self) -> str:
-        """The key that makes flows."""
-        return "iterations"
+    def blamed(self) -> Keys:
+        """Ranks are hosts."""
+        return Keys("ranks", "iterations")

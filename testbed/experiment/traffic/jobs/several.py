@@ -12,7 +12,7 @@ from testbed.experiment.block import HostName, refuse
 from testbed.experiment.traffic.flow import Payload
 from testbed.experiment.traffic.jobs import OneJob
 from testbed.experiment.traffic.jobs.job import JOB_PAYLOAD
-from testbed.experiment.traffic.pattern import Context, Pattern, one_payload
+from testbed.experiment.traffic.pattern import Context, Keys, Pattern, one_payload
 from testbed.experiment.traffic.plan import Plan
 
 
@@ -74,11 +74,9 @@ class Jobs(Pattern):
         return [int(host) for host in np.lexsort((edge, at_switch))]
 
     @property
-    def hosts_key(self) -> str:
+    def blamed(self) -> Keys:
         """All of them need hosts."""
-        return "jobs"
-
-    flows_key = start_key = hosts_key
+        return Keys("jobs", "jobs", "jobs")
 
     @model_validator(mode="before")
     @classmethod

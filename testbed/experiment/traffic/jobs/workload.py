@@ -16,7 +16,7 @@ from testbed.experiment.traffic.jobs import collectives, workload_file
 from testbed.experiment.traffic.jobs.job import JobPattern
 from testbed.experiment.traffic.jobs.program import Exchange, Program
 from testbed.experiment.traffic.jobs.workload_file import Phase, Workload
-from testbed.experiment.traffic.pattern import Context
+from testbed.experiment.traffic.pattern import Context, Keys
 from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.traffic.tasks import Job, Kind
 
@@ -158,8 +158,6 @@ class SimAIWorkload(JobPattern):
         return [self._input]
 
     @property
-    def hosts_key(self) -> str:
-        """The key that asks for hosts."""
-        return "file"
-
-    flows_key = hosts_key
+    def blamed(self) -> Keys:
+        """The file says all but the start."""
+        return Keys("file", "file")
