@@ -4,29 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from testbed_controllers.hpcc import HpccConfig  # type: ignore[import-not-found] # to mypy controllers.hpcc
 
 from testbed.base.arrays import Floats, Ints
 from testbed.controller import Feedback, IntStack, Paths, RateController, Signal
-from testbed.plugin import PluginConfig
-from testbed.units import Rate, Ratio, Time
 
 Bools = NDArray[np.bool_]
-
-
-class HpccConfig(PluginConfig):
-    """Options of `Hpcc`; the defaults are the paper's."""
-
-    eta: Ratio = Field(default=0.95, gt=0, le=1, description="Utilisation that is aimed at.")
-    max_stage: int = Field(default=5, ge=0, description="Additive RTTs before a multiplicative one; 0: always that.")
-    flows: int = Field(
-        default=100,
-        ge=1,
-        description="N: flows that may share a port before additive increase alone holds it above eta. "
-        "W_AI = W_init (1 - eta) / N; fewer flows converge faster.",
-    )
-    base_rtt: Time = Field(default=0, ge=0, description="T; 0: the longest base RTT among the paths.")
-    min_rate: Rate = Field(default=1e6, gt=0, description="Bounds the window from below.")
 
 
 class Hpcc(RateController):
