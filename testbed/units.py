@@ -97,6 +97,16 @@ def show_size(value: float) -> str:
     return show(value, SIZE_UNITS)
 
 
+def rounded(value: float, digits: int = 4) -> float:
+    """To so many digits, which are enough for a reader."""
+    return float(f"{value:.{digits}g}")
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 flow`, `2 flows`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def show_ratio(value: float) -> str:
     """A ratio as a plain number."""
     return f"{value:.6g}"

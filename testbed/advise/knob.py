@@ -12,7 +12,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict
 
 from testbed.errors import BadInput
-from testbed.units import RATE_UNITS, RATIO_UNITS, SIZE_UNITS, TIME_UNITS, parse, show
+from testbed.units import RATE_UNITS, RATIO_UNITS, SIZE_UNITS, TIME_UNITS, parse, rounded, show
 
 KINDS = {"size": SIZE_UNITS, "time": TIME_UNITS, "rate": RATE_UNITS, "ratio": RATIO_UNITS}
 EXAMPLE = "for example 'rack.switch.queues.3.red.kmin=20 kB..2 MB', or 'rack.switch.groups.3.alpha=0.125,0.25'"
@@ -78,8 +78,8 @@ class Knob(BaseModel):
             return f"{max(round(100 * value), 1)} %"
         if self.key.endswith(".weight"):
             return f"{round(value)}"
-        rounded = float(f"{value:.{DIGITS}g}")
-        return show(rounded, KINDS[self.kind]) if self.kind in KINDS else f"{rounded:g}"
+        near = rounded(value, DIGITS)
+        return show(near, KINDS[self.kind]) if self.kind in KINDS else f"{near:g}"
 
     def position(self, text: str) -> float | None:
         """The reverse; None for what is not in the range. Raises no error: a present value may be anything."""

@@ -11,7 +11,7 @@ from testbed.errors import BadInput
 from testbed.experiment.preflight import first_red
 from testbed.experiment.resolved import Resolved
 from testbed.experiment.topology.queues import OwnRed
-from testbed.units import SIZE_UNITS, exactly, show_size
+from testbed.units import SIZE_UNITS, exactly, rounded, show_size
 
 # Queues that are worth a mark, as time at line rate: from a few packets to more than any link in a rack has in flight.
 KMIN, KMAX = (0.4e-6, 80e-6), (0.8e-6, 320e-6)
@@ -25,7 +25,7 @@ def knobs(workloads: Sequence[Workload]) -> list[Knob]:
         for place, most in _marking(one):
             for name, (least, longest) in {"kmin": KMIN, "kmax": KMAX}.items():
                 key, low, high = f"{place}.{name}", least * one.rate / 8, min(longest * one.rate / 8, most)
-                found.setdefault(key, Knob(key=key, kind="size", low=float(f"{low:.2g}"), high=float(f"{high:.2g}")))
+                found.setdefault(key, Knob(key=key, kind="size", low=rounded(low, 2), high=rounded(high, 2)))
             found.setdefault(f"{place}.pmax", Knob(key=f"{place}.pmax", kind="ratio", low=LEAST_PMAX, high=1.0))
     if not found:
         raise BadInput(

@@ -10,6 +10,7 @@ import typer
 
 from testbed.cli import completion, shared
 from testbed.errors import BadInput
+from testbed.units import counted
 
 if TYPE_CHECKING:
     from testbed.results.sweep_plan import Plan
@@ -127,7 +128,7 @@ def _report(folder: Path, outcomes: list[CellOutcome], format: shared.Format) ->
         shared.print_json({"folder": str(folder), "cells": [vars(one) for one in outcomes]})
     else:
         counts = [f"{words.count(word)} {word}" for word in ("clean", "degraded", "failed") if word in words]
-        print(f"{_cells(len(outcomes))}: {', '.join(counts)}")
+        print(f"{counted(len(outcomes), 'cell')}: {', '.join(counts)}")
         for one in outcomes:
             if one.why:
                 print(f"  {one.cell}: {one.word}: {one.why}")
@@ -148,8 +149,4 @@ def _list(plan: Plan, jobs: int, format: shared.Format) -> None:
     known = [cell.seconds for cell in plan.cells if cell.seconds is not None]
     unknown = len(plan.cells) - len(known)
     rest = f", and {unknown} whose dilation is measured first" if unknown else ""
-    print(f"{_cells(len(plan.cells))}, about {clock(sum(known) / jobs)}{rest}")
-
-
-def _cells(number: int) -> str:
-    return f"{number} cell{'' if number == 1 else 's'}"
+    print(f"{counted(len(plan.cells), 'cell')}, about {clock(sum(known) / jobs)}{rest}")

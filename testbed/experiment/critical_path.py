@@ -9,7 +9,7 @@ import numpy as np
 from testbed.base.arrays import Floats, Ints
 from testbed.experiment.layout import Layout
 from testbed.experiment.traffic.tasks import Kind, Order, quick
-from testbed.units import show_size, show_time
+from testbed.units import rounded, show_size, show_time
 
 SHOWN = 6  # parts at either end
 
@@ -54,7 +54,7 @@ def critical_path(layout: Layout) -> CriticalPath | None:
     for one in reversed(way):
         if one < len(plan):
             messages += 1
-            size, took = show_size(float(f"{plan.size[one]:.4g}")), show_time(float(f"{message[one]:.3g}"))
+            size, took = show_size(rounded(plan.size[one])), show_time(rounded(message[one], 3))
             told.append(f"{plan.src[one]}-{plan.dst[one]} {size} {took}")
         elif steps.kind[one - len(plan)] == Kind.COMPUTE and length[one] > 0:
             computing += float(length[one])

@@ -9,7 +9,7 @@ from testbed.experiment.deadlock import cycle, every_dependency
 from testbed.experiment.layout import Layout
 from testbed.experiment.topology.tables import Tables
 from testbed.results.record import RunRecord
-from testbed.units import show_time
+from testbed.units import rounded, show_time
 
 GRACE = 50e-6  # s without a packet: no pause of a rack that moves lasts as long at every port of a cycle
 
@@ -31,7 +31,7 @@ def deadlocked(record: RunRecord, layout: Layout) -> str:
     found = cycle({port: graph.get(port, set()) & stopped.keys() for port in stopped})
     if not found:
         return ""
-    moment = show_time(float(f"{max(stopped[port] for port in found):.4g}"))
+    moment = show_time(rounded(max(stopped[port] for port in found)))
     return f"{' -> '.join([*found, found[0]])}, since {moment}"
 
 

@@ -10,7 +10,7 @@ from testbed.live.observers import Observer
 from testbed.live.scene import Scene
 from testbed.live.snapshot import Snapshot
 from testbed.live.updates import Update
-from testbed.units import show_time
+from testbed.units import rounded, show_time
 
 LINE_EVERY = 5.0  # s of wall time between plain lines
 
@@ -43,10 +43,10 @@ class Progress(Observer):
             return
         port = self.scene.bottleneck
         queue, rtt = changes["ports"]["queue"][port], changes["rtt"]["p50"]
-        wait = f"queue {show_time(_rounded(queue * 8 / self.scene.ports[port].rate))}  " if queue is not None else ""
+        wait = f"queue {show_time(rounded(queue * 8 / self.scene.ports[port].rate, 3))}  " if queue is not None else ""
         figures = (
             f"utilisation {changes['ports']['utilisation'][port] or 0.0:.0%}  {wait}"
-            f"RTT {show_time(_rounded(rtt)) if rtt else '-'}"
+            f"RTT {show_time(rounded(rtt, 3)) if rtt else '-'}"
         )
         nominal_now = changes["time"]
         if self.bar.shown:
@@ -64,8 +64,3 @@ class Progress(Observer):
 
     def on_stop(self) -> None:
         self.bar.stop()
-
-
-def _rounded(seconds: float) -> float:
-    """Three digits are enough for a glance."""
-    return float(f"{seconds:.3g}")

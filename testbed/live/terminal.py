@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from testbed.results.fitted import Fitted, Prose, packed
-from testbed.units import show_rate, show_size, show_time
+from testbed.units import rounded, show_rate, show_size, show_time
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -312,15 +312,15 @@ def _clock(now: float, duration: float) -> str:
 
 
 def _time(value: float | None) -> str:
-    return UNKNOWN if value is None else show_time(_rounded(value))
+    return UNKNOWN if value is None else show_time(rounded(value, 3))
 
 
 def _size(value: float | None) -> str:
-    return UNKNOWN if value is None else show_size(_rounded(value))
+    return UNKNOWN if value is None else show_size(rounded(value, 3))
 
 
 def _rate(value: float | None) -> str:
-    return UNKNOWN if value is None else show_rate(_rounded(value))
+    return UNKNOWN if value is None else show_rate(rounded(value, 3))
 
 
 def _share(value: float | None) -> str:
@@ -333,7 +333,3 @@ def _plain(value: float | None) -> str:
 
 def _count(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:,.0f}"
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.3g}")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from testbed.base.arrays import Floats
+from testbed.units import rounded
 
 
 class TunerNow(NamedTuple):
@@ -67,9 +68,9 @@ class TunerLog:
         told = {"switch": self.switch, "decisions": len(self.time), "refusals": self.refusals}
         if self.seconds:
             median, slow = np.quantile(self.seconds, (0.5, 0.99))
-            told |= {"decision_seconds": {"p50": float(f"{median:.3g}"), "p99": float(f"{slow:.3g}")}}
+            told |= {"decision_seconds": {"p50": rounded(median, 3), "p99": rounded(slow, 3)}}
             names = dict.fromkeys(name for one in self.reports for name in one)
-            told |= {"means": {name: float(f"{np.nanmean(self.reported(name)):.5g}") for name in names}}
+            told |= {"means": {name: rounded(float(np.nanmean(self.reported(name))), 5) for name in names}}
         if states := Counter(filter(None, self.states)):
             told |= {"states": dict(states)}
         return told | ({"first_refusal": self.first_refusal} if self.refusals else {})

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from testbed.errors import BadInput
 from testbed.experiment.topology.pfc import Pfc
-from testbed.units import show_size, show_time
+from testbed.units import rounded, show_size, show_time
 
 FRAMES = 2  # one in either direction that has just begun
 
@@ -101,12 +101,9 @@ def ingress_buffer(pfc: Pfc, links: Sequence[IngressLink], buffer: float, frame:
 def _why(link: IngressLink, frame: int, late: float, needed: int) -> str:
     port = f", {show_size(link.begun)} for the port that sends into it" if link.begun else ""
     in_flight = show_size(round(link.bare(frame) - link.begun))
+    lates = " and ".join(show_time(rounded(one, 3)) for one in (link.late, late))
     return (
         f"at least {show_size(needed)} are needed: {in_flight} for the {link.kind}'s {show_time(link.delay)} both ways "
-        f"and {FRAMES} frames{port}, the rest for senders and pause frames that are up to {_rounded(link.late)} and "
-        f"{_rounded(late)} late; a higher time.dilation makes that less"
+        f"and {FRAMES} frames{port}, the rest for senders and pause frames that are up to {lates} late; "
+        "a higher time.dilation makes that less"
     )
-
-
-def _rounded(time: float) -> str:
-    return show_time(float(f"{time:.3g}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from testbed.results.compare.runs import Run
-from testbed.units import show_size
+from testbed.units import rounded, show_size
 
 THRESHOLDS = {"tuner.kmin": "kmin", "tuner.kmax": "kmax"}  # option to what summary.json (`marking`) has of it
 
@@ -17,5 +17,5 @@ def effective(settings: dict[str, str], runs: Sequence[Run]) -> dict[str, str]:
         spans = [getattr(run.summary.marking, name) for run in runs]
         values = {value for span in spans for value in (span.least, span.most)}
         if key in settings and len(values) == 1 and (value := values.pop()) == value:  # not nan
-            found[key] = show_size(float(f"{value:.4g}"))
+            found[key] = show_size(rounded(value))
     return found

@@ -14,6 +14,7 @@ from testbed.results.compare.variants import Variant
 from testbed.results.figures.registry import Figure
 from testbed.results.fitted import Fitted, Prose
 from testbed.results.table import Cell, Table
+from testbed.units import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -58,8 +59,7 @@ def _clear(comparison: Comparison) -> list[str]:
         return []
     n = min(fewest)
     if chance(n, n) > MOST_CHANCE:
-        runs = f"{n} run{'' if n == 1 else 's'}"
-        return [f"with {runs} of a variant nothing is called better or worse; 3 of each are needed"]
+        return [f"with {counted(n, 'run')} of a variant nothing is called better or worse; 3 of each are needed"]
     return [
         f"green: better than the baseline, red: worse; by more than {100 * NOTEWORTHY:g} %, with no common interval. "
         f"Of a hundred figures that are equal, chance alone colours {100 * chance(n, n):.2g} with {n} runs"
@@ -120,7 +120,7 @@ def _heading(comparison: Comparison, variant: Variant) -> Cell:
 
 def _runs(comparison: Comparison, variant: Variant) -> str:
     """How many runs a variant has, and what is to be known of them."""
-    runs = f"{len(variant.runs)} run{'' if len(variant.runs) == 1 else 's'}"
+    runs = counted(len(variant.runs), "run")
     degraded = f", {variant.degraded} degraded" if variant.degraded else ""
     restless = f", {variant.restless} not at rest" if variant.restless else ""
     idle = ", delivers next to nothing" if variant.name in comparison.idle else ""

@@ -12,7 +12,7 @@ from testbed.base.arrays import Floats
 from testbed.results.figures.spans import Window
 from testbed.results.figures.unknown import NAN, NULL_IF_UNKNOWN, Number
 from testbed.results.record import RunRecord
-from testbed.units import show_size
+from testbed.units import rounded, show_size
 
 
 @dataclass(frozen=True)
@@ -57,4 +57,4 @@ def _span(values: Floats) -> Span:
 
 
 def _size(value: float) -> str:
-    return show_size(float(f"{value:.4g}"))
+    return show_size(rounded(value))

@@ -13,7 +13,7 @@ from typing import Any, Literal, ParamSpec
 from pydantic import BaseModel, Field
 
 from testbed.results.figures.measurements import Measurements
-from testbed.units import show_rate, show_size, show_time
+from testbed.units import rounded, show_rate, show_size, show_time
 
 Told = ParamSpec("Told")
 Direction = Literal["higher", "lower", ""]
@@ -81,7 +81,7 @@ class Figure:
         if self.unit == "s":
             return shown_time(value)
         if self.unit in READERS:
-            return (show_rate if self.unit == "bit/s" else show_size)(float(f"{value:.4g}"))
+            return (show_rate if self.unit == "bit/s" else show_size)(rounded(value))
         return f"{value:,.0f}" if self.unit in COUNTED else f"{number(value)} {self.unit}".rstrip()
 
     @property
@@ -106,7 +106,7 @@ def shown_time(seconds: float) -> str:
         return UNKNOWN
     if seconds == 0 or 1e-7 <= abs(seconds) < 1e-3:
         return f"{seconds * 1e6:.2f} us"
-    return show_time(float(f"{seconds:.4g}"))
+    return show_time(rounded(seconds))
 
 
 def _field(make: Callable[Told, Figure]) -> Callable[Told, Any]:

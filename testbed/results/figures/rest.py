@@ -14,7 +14,7 @@ import numpy as np
 from testbed.base.arrays import Floats
 from testbed.results.figures.spans import Window, at
 from testbed.results.record import RunRecord
-from testbed.units import show_rate, show_size
+from testbed.units import rounded, show_rate, show_size
 
 BLOCKS = 16
 ERROR = 0.001  # how often independent blocks of a series at rest would be called a drift
@@ -58,7 +58,7 @@ def _drifting(record: RunRecord, span: Window) -> Iterator[str]:
 
 def _told(what: str, blocks: Floats, least: float, show: Callable[[float], str]) -> Iterator[str]:
     if abs(drifts(blocks)) > least:
-        first, last = (float(f"{part.mean():.3g}") for part in (blocks[: BLOCKS // 4], blocks[-BLOCKS // 4 :]))
+        first, last = (rounded(part.mean(), 3) for part in (blocks[: BLOCKS // 4], blocks[-BLOCKS // 4 :]))
         yield f"{what} {'rises' if last > first else 'falls'} from {show(first)} to {show(last)}"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from testbed.base.arrays import Ints
 from testbed.results.report.callbacks import CHANGED, Calls
 from testbed.results.trace import KINDS, SENT, START, TIMEOUT, TIMER
-from testbed.units import RATE_UNITS, SIZE_UNITS, show, show_size, show_time
+from testbed.units import RATE_UNITS, SIZE_UNITS, counted, rounded, show, show_size, show_time
 
 MINUS = "\u2212"
 DECISIONS = {"rate": RATE_UNITS, "window": SIZE_UNITS}
@@ -81,7 +81,7 @@ class Words:
         bad = np.flatnonzero(self.calls.bad_news[: row + 1])
         if not len(bad) or bad[-1] == row:
             return ""
-        return f"no CNP, CE or loss for {show_time(_short(self.calls['time'][row] - self.calls['time'][bad[-1]]))}"
+        return f"no CNP, CE or loss for {show_time(rounded(self.calls['time'][row] - self.calls['time'][bad[-1]]))}"
 
 
 def show_percent(ratio: float) -> str:
@@ -98,19 +98,15 @@ def _from_to(before: float, after: float, units: dict[str, float]) -> str:
 
 
 def _shown(value: float, units: dict[str, float]) -> str:
-    return show(_short(value), units) if math.isfinite(value) else "none"
+    return show(rounded(value), units) if math.isfinite(value) else "none"
 
 
 def _range(low: float, high: float, name: str, factor: float, unit: str) -> str:
     if math.isnan(low):
         return ""
-    shown = [f"{_short(factor * value, 3):,g}" for value in (low, high)]
+    shown = [f"{rounded(factor * value, 3):,g}" for value in (low, high)]
     return f"{name} {' to '.join(dict.fromkeys(shown))} {unit}"
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}" if number else ""
-
-
-def _short(value: float, digits: int = 4) -> float:
-    return float(f"{value:.{digits}g}")
+    return counted(number, noun) if number else ""

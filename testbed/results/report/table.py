@@ -13,7 +13,7 @@ from testbed.results.fitted import Fitted, Prose
 from testbed.results.record import SIMULATED
 from testbed.results.summary import FIGURES, Summary
 from testbed.results.table import Cell, Table
-from testbed.units import show_rate, show_size
+from testbed.units import counted, rounded, show_rate, show_size
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -51,7 +51,7 @@ APPLIES: dict[str, Callable[[Summary], bool]] = {  # figures and rows that are n
 def title(summary: Summary) -> str:
     """What was run, in one line."""
     tuner = f" + {summary.tuner}" if summary.tuner else ""
-    flows = f"{_count(summary.flows, 'flow')} from {_count(summary.hosts, 'host')}"
+    flows = f"{counted(summary.flows, 'flow')} from {counted(summary.hosts, 'host')}"
     return f"{summary.experiment} · {summary.controller}{tuner} · {flows}"
 
 
@@ -86,7 +86,7 @@ def notes(summary: Summary) -> list[str]:
     if s.rtt_p50 < s.base_rtt:
         found.append("RTT is of all flows, and some have a shorter path than the median flow")
     if s.flows > s.fairness_flows and s.window_end > s.window_start:
-        excluded = _count(s.flows - s.fairness_flows, "flow")
+        excluded = counted(s.flows - s.fairness_flows, "flow")
         found.append(
             f"FR and Jain leave out {excluded} active in less than 90 % of the window"
             if math.isfinite(s.jain_flows)
@@ -135,7 +135,7 @@ def window(summary: Summary) -> list[str]:
         found.append(f"at rest in window {summary.windows}, its last")
     if summary.starved:
         found.append(
-            f"{summary.starved} of {_count(summary.fairness_flows, 'flow')} got less than a tenth of an equal share"
+            f"{summary.starved} of {counted(summary.fairness_flows, 'flow')} got less than a tenth of an equal share"
         )
     if summary.fct_unfinished:
         finite, share = summary.fct_finished + summary.fct_unfinished, summary.unfinished_bytes
@@ -208,8 +208,8 @@ def _queues(summary: Summary) -> Iterator[list[Cell]]:
             continue
         told = (
             (f"{one.share:.4g} %", "of the line"),
-            (show_size(float(f"{one.mean:.4g}")), "mean"),
-            (show_size(float(f"{one.peak:.4g}")), "peak"),
+            (show_size(rounded(one.mean)), "mean"),
+            (show_size(rounded(one.peak)), "peak"),
             (f"{one.packets:,.0f}", "packets"),
             (f"{one.marked:,.0f}", "marked"),
             (f"{one.dropped:,.0f}", "dropped"),
@@ -234,7 +234,7 @@ def _jobs(summary: Summary) -> Iterator[list[Cell]]:
             (f"{one.exposed_share:.3g} %", "of a rank's time"),
         ]
         told += [
-            (show_rate(float(f"{value:.4g}")), word)
+            (show_rate(rounded(value)), word)
             for value, word in zip((one.algorithm_bandwidth, one.bus_bandwidth), ("algorithm", "bus"), strict=True)
             if math.isfinite(value)
         ]
@@ -246,7 +246,7 @@ def _jobs(summary: Summary) -> Iterator[list[Cell]]:
 def _messages(summary: Summary) -> Iterator[list[Cell]]:
     for one in summary.messages:
         times = {"each": one.message, "per rank": one.rank, "all": one.operation}
-        size = show_size(float(f"{one.size:.4g}"))
+        size = show_size(rounded(one.size))
         yield [Cell(size), *(Cell(shown_time(value), word) for word, value in times.items())]
 
 
@@ -258,12 +258,8 @@ def _apps(summary: Summary) -> Iterator[list[Cell]]:
 
 def _value(value: float, unit: str) -> str:
     shown = {"bit/s": show_rate, "s": shown_time, "B": show_size}.get(unit)
-    return shown(float(f"{value:.4g}")) if shown else f"{value:,.4g} {unit}".rstrip()
+    return shown(rounded(value)) if shown else f"{value:,.4g} {unit}".rstrip()
 
 
 def _milliseconds(seconds: float) -> str:
     return f"{seconds * 1e3:.4g}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")

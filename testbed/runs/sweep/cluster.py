@@ -21,6 +21,7 @@ from testbed.results import folder as results
 from testbed.results.sweep_plan import Plan
 from testbed.runs.sweep import node
 from testbed.runs.sweep.workers import Ended, Job
+from testbed.units import counted
 
 HERE, CLIENT = "ray", "ray://"
 KERNEL = "kernel"
@@ -60,8 +61,7 @@ class Cluster:
 
     @property
     def doing(self) -> str:
-        number = len(self._nodes())
-        return f"on {number} node{'' if number == 1 else 's'}"
+        return f"on {counted(len(self._nodes()), 'node')}"
 
     def start(self, job: Job) -> None:
         wants = {"num_cpus": self._whole, "resources": {KERNEL: 1}} if job.cell.in_kernel else {"num_cpus": 1}
