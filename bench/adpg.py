@@ -27,7 +27,7 @@ from testbed.base.arrays import Floats
 from testbed.compiled.flows import build
 from testbed.engines.fluid.fluid import Fluid, Options
 from testbed.engines.fluid.layout import incast
-from testbed.engines.fluid.trace import run
+from tests.support.fluid_trace import run
 
 SEEDS = 10
 RAMP = Adpg.presets["ramp"]["ramp"]

@@ -17,7 +17,7 @@ from testbed.base.arrays import Floats, Ints
 from testbed.controller import Feedback, Paths
 from testbed.engines.fluid.fluid import Fluid, Options
 from testbed.engines.fluid.layout import incast
-from testbed.engines.fluid.trace import run
+from tests.support.fluid_trace import run
 
 BASE_RTT = 8.192e-6
 TREES = Trees.load(POLICIES / "trees.json")

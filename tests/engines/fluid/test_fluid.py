@@ -12,8 +12,8 @@ from testbed.base.arrays import Floats, Ints
 from testbed.controller import Feedback, Paths, RateController, Signal
 from testbed.engines.fluid.fluid import Fluid, Options, UnusableDecision
 from testbed.engines.fluid.layout import FluidLayout, incast
-from testbed.engines.fluid.trace import run
 from testbed.plugin import PluginConfig
+from tests.support.fluid_trace import run
 
 T, LINE, STEP = 8e-6, 100e9, 0.5e-6
 PER_STEP = LINE / 8 * STEP  # bytes
