@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from scripts.reference import cli, experiment, figures, metrics, plugins, verdicts
-from testbed.experiment import schema
+from scripts.reference import cli, experiment, figures, metrics, plugins, schema, verdicts
 
 WRITTEN = {one.FILE: one.text for one in (schema, cli, experiment, figures, metrics, plugins, verdicts)}
 

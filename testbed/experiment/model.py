@@ -2,7 +2,7 @@
 
 The field descriptions of these models (`rack:` and `traffic:` have theirs in `testbed.experiment.topology.settings` and
 `testbed.experiment.traffic`, `time:` in `testbed.experiment.time_span`) are the one place where keys and defaults are
-documented; `testbed.experiment.schema` renders them into the JSON schema and docs/reference/experiment.md.
+documented; `scripts/reference` makes the JSON schema and docs/reference/experiment.md of them.
 Everything is nominal (see `testbed.clock`) and SI once it is loaded.
 """
 

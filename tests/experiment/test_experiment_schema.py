@@ -9,7 +9,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from testbed.experiment import schema
+from scripts.reference import schema
 from testbed.experiment.load import available, load, resolve
 
 ERRORS = Path(__file__).parent / "errors"

@@ -1,20 +1,20 @@
-"""The JSON schema of experiment files, for editors."""
+"""testbed/experiment/experiment.schema.json, of the models of the experiment file: for editors."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
+from scripts.reference.markdown import ROOT
 from testbed.experiment.block import Part
 from testbed.experiment.model import Experiment
 from testbed.experiment.options import shown
 
-FILE = Path(__file__).parent / "experiment.schema.json"
+FILE = ROOT / "testbed/experiment/experiment.schema.json"
 
 
 def schema() -> dict[str, Any]:
@@ -43,5 +43,5 @@ def _parts(base: type[Part]) -> Iterator[type[Part]]:
 
 
 def text() -> str:
-    """`schema` as it is checked in."""
+    """The file."""
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
