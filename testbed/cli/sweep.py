@@ -10,7 +10,6 @@ import typer
 
 from testbed.cli import completion, shared
 from testbed.errors import BadInput
-from testbed.units import counted
 
 if TYPE_CHECKING:
     from testbed.results.sweep_plan import Plan
@@ -123,6 +122,8 @@ def sweep(  # noqa: PLR0917 - one parameter per option
 
 def _report(folder: Path, outcomes: list[CellOutcome], format: shared.Format) -> None:
     """What became of the cells; 1 if one failed, 3 if one is degraded."""
+    from testbed.units import counted
+
     words = [one.word for one in outcomes]
     if format is shared.Format.json:
         shared.print_json({"folder": str(folder), "cells": [vars(one) for one in outcomes]})
@@ -138,6 +139,7 @@ def _report(folder: Path, outcomes: list[CellOutcome], format: shared.Format) ->
 
 def _list(plan: Plan, jobs: int, format: shared.Format) -> None:
     from testbed.base.progress import clock
+    from testbed.units import counted
 
     if format is shared.Format.json:
         shared.print_json(

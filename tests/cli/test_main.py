@@ -139,7 +139,7 @@ def test_a_file_per_verb() -> None:
     files = {file.stem for file in (ROOT / "testbed" / "cli").glob("*.py")}
     verbs = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     assert files - set(verbs) == {
-        "__init__", "completion", "help", "import_experiment", "main", "reference", "reproduce_plan", "shared",
+        "__init__", "completion", "help", "import_experiment", "main", "reproduce_plan", "shared",
         "shared_job", "shared_run", "sweep_child", "usage", "verbose", "words",
     }  # fmt: skip
     assert set(verbs) - files == {"import"}
