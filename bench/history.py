@@ -7,7 +7,6 @@ has a panel for each of them, over the benches in order; red is a missed target.
 from __future__ import annotations
 
 import csv
-import io
 import json
 import math
 import re
@@ -20,7 +19,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from testbed.results.report.compact import compact
+from scripts.compact_svg import save
 
 TABLES = Path(__file__).resolve().parents[1] / "docs/findings/tables"
 HISTORY, DRAWING = "bench-history.csv", "bench-history.svg"
@@ -82,9 +81,7 @@ def draw(file: Path, lines: list[Line]) -> None:
             _panel(axes, name, lines)
         for axes in panels[len(names) :]:
             axes.axis("off")
-        written = io.StringIO()
-        drawn.savefig(written, format="svg", metadata={"Title": "The bench, night by night"})
-    file.write_text(compact(written.getvalue()), encoding="utf-8")
+        save(drawn, file, "The bench, night by night")
 
 
 def _panel(axes: Axes, name: str, lines: list[Line]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import re
 from collections.abc import Iterator
@@ -10,13 +9,13 @@ from itertools import product
 from pathlib import Path
 
 import matplotlib as mpl
+from compact_svg import save
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from testbed.results.papers.comparison import Metric
 from testbed.results.papers.figures import Figures, Pair
-from testbed.results.report.compact import compact
 
 ACROSS = 3  # panels in a row
 PANEL = (3.3, 2.2)  # inches
@@ -46,7 +45,7 @@ def draw(figures: Figures, file: Path) -> None:
         legend = [Line2D([], [], color=_colour(at), marker="o", ms=4, label=row) for at, row in enumerate(rows)]
         legend.append(Line2D([], [], color="0.3", marker="o", ms=6, mfc="none", ls="", label="printed"))
         drawn.legend(handles=legend, loc="outside lower center", frameon=False, ncols=5)
-        _save(drawn, file, figures.comparison.title)
+        save(drawn, file, figures.comparison.title)
 
 
 def agreement(found: dict[str, Figures], file: Path) -> None:
@@ -71,7 +70,7 @@ def agreement(found: dict[str, Figures], file: Path) -> None:
         axes.set_yticks(range(len(found)), list(reversed(found)))
         axes.set_xlabel("here / printed; filled: equal by the rule of the comparison, and how many of all are")
         axes.grid(axis="y", lw=0.3)
-        _save(drawn, file, "here and printed")
+        save(drawn, file, "here and printed")
 
 
 def intervals(page: str, file: Path) -> None:
@@ -88,13 +87,7 @@ def intervals(page: str, file: Path) -> None:
             axes.set_title(f"{name}: {heading.replace('`', '')}", fontsize=8, loc="left")
             axes.set_xlim(left=0)
             axes.grid(axis="x", lw=0.3)
-        _save(drawn, file, "medians and intervals of the tables")
-
-
-def _save(drawn: Figure, file: Path, title: str) -> None:
-    written = io.StringIO()
-    drawn.savefig(written, format="svg", metadata={"Title": title})
-    file.write_text(compact(written.getvalue()), encoding="utf-8")
+        save(drawn, file, "medians and intervals of the tables")
 
 
 def _spans(rows: str) -> list[tuple[str, float, float, float]]:

@@ -25,7 +25,7 @@ def copy(tmp_path: Path) -> Path:
     """The pages in a checkout of their own."""
     shutil.copytree(PAGES, tmp_path / "docs/findings")
     (tmp_path / "scripts").mkdir()
-    for name in ("findings", "finding_plot"):
+    for name in ("findings", "finding_plot", "compact_svg"):
         shutil.copy(ROOT / f"scripts/{name}.py", tmp_path / "scripts")
     return tmp_path
 

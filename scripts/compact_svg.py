@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import re
+from pathlib import Path
 from xml.etree import ElementTree as ET
+
+from matplotlib.figure import Figure
 
 SVG = "http://www.w3.org/2000/svg"
 NAMESPACES = {"": SVG, "xlink": "http://www.w3.org/1999/xlink"}
@@ -12,7 +16,14 @@ LONG = re.compile(r"-?\d+\.\d{3,}")
 INSTEAD = re.compile(r"'[^']*', ")  # fonts that are named before sans-serif
 
 
-def compact(svg: str) -> str:
+def save(drawn: Figure, file: Path, title: str) -> None:
+    """Write a figure."""
+    written = io.StringIO()
+    drawn.savefig(written, format="svg", metadata={"Title": title})
+    file.write_text(_compact(written.getvalue()), encoding="utf-8")
+
+
+def _compact(svg: str) -> str:
     """The same picture; its text has to be text, not outlines, which are scaled by small numbers."""
     for prefix, uri in NAMESPACES.items():
         ET.register_namespace(prefix, uri)
