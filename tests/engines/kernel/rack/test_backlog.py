@@ -48,7 +48,7 @@ def test_it_agrees_with_pyroute2() -> None:
     assert all(ours == theirs for ours, theirs in found)
     empty, filled, overrun = (ours for ours, _ in found)
     assert (empty.backlog, empty.dropped) == (0, 0)
-    assert 0 < filled.backlog <= FILLED * FRAMING.wire_size
+    assert FILLED / 2 * FRAMING.wire_size <= filled.backlog <= FILLED * FRAMING.wire_size
     assert (filled.sent_bytes + filled.backlog, filled.dropped) == (empty.sent_bytes + FILLED * FRAMING.wire_size, 0)
     assert overrun.dropped > 0
 
