@@ -17,14 +17,12 @@ import pytest
 
 import testbed
 from tests.support.checkout import ROOT
-from tests.support.children import cpu_of_children
 from tests.support.waiting import PATIENCE, until
 from tests.support.wheel import Uvx, run, wheelhouse
 
 pytestmark = pytest.mark.slow
 BASELINES = {"aurora", "ppo", "reinforce"}  # controllers of one package
 RACK = 'mininet is not installed; run: pip install "cc-testbed[rack]"'
-FIRST_RUN = 15.0  # s of CPU at most: the issue says so of the wall clock, which another test may hold up
 NETWORK = 'onnxruntime is not installed; run: pip install "cc-testbed[learned]"'
 
 
@@ -92,21 +90,20 @@ def test_every_file_of_the_packages_is_inside(uvx: Uvx) -> None:
     assert any(name.startswith("testbed_controllers/") and name.endswith(".c") for name in wanted)
 
 
-@pytest.mark.measures
 def test_one_command_runs_and_prints_its_table(uvx: Uvx, tmp_path: Path) -> None:
-    """Once it is downloaded: from an empty folder, with a home that nobody has used, everything compiled anew."""
+    """Once it is downloaded: from an empty folder, with a home that nobody has used, everything compiled anew.
+
+    How long that takes is bench/first.py's to say.
+    """
     home, here = tmp_path / "home", tmp_path / "here"
     home.mkdir()
     here.mkdir()
     clean, quiet = os.environ | uvx.clean(home) | {"COLUMNS": "80"}, ("--metrics-addr", "none")
-    began = cpu_of_children()
     command = uvx("testbed", "run", "incast-8", "--engine", "virtual", *quiet)
     done = subprocess.run(command, cwd=here, env=clean, capture_output=True, text=True, check=False)
-    took = cpu_of_children() - began
     assert done.returncode == 0, done.stderr
     for part in ("incast-8 · dcqcn", "clean", "SU "):
         assert part in done.stdout
-    assert took <= FIRST_RUN, f"{took:.1f} s of CPU"
     (results,) = (here / "results").iterdir()
     again = run(*uvx("testbed", "rerun", results / "report.html", *quiet), cwd=here, **clean)
     assert again.startswith("equal")

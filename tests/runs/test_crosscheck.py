@@ -221,15 +221,15 @@ CASES = {
     **{name: Case("incast-8", settings(name), name) for name in EIGHT},
     "hpcc, 2 flows": Case("incast-2", LASTING, "hpcc", dilation=2000),
     # Room for all first windows: which flows lose all of theirs, and wait for a timeout, is another matter.
-    "hpcc, 64 flows": Case("incast-64", [*LASTING, "rack.switch.buffer=8 MB"], "hpcc", dilation=1500),
+    "hpcc, 64 flows": Case("incast-64", [*LASTING, "rack.switch.buffer=8 MB"], "hpcc", dilation=3000),
     "swift, 2 flows": Case("incast-2", SHORTER, "swift", dilation=1000),
-    "swift, 64 flows": Case("incast-64", [*SHORTER, "rack.switch.buffer=8 MB"], "swift", dilation=1500, seeds=6),
+    "swift, 64 flows": Case("incast-64", [*SHORTER, "rack.switch.buffer=8 MB"], "swift", dilation=3000, seeds=6),
     # Until then 0.01 us of a start decides how they settle, in virtual time as well.
     "adpg, 2 flows": Case("incast-2", [*SETTLED, "controller.start_rate=50 %"], "adpg", dilation=1000),
-    "adpg, 64 flows": Case("incast-64", [*SHORTER, "controller.start_rate=1.5 %"], "adpg", dilation=1500),
+    "adpg, 64 flows": Case("incast-64", [*SHORTER, "controller.start_rate=1.5 %"], "adpg", dilation=3000),
     "dcqcn": Case("incast-8", DCQCN, seeds=6),  # its marks are drawn
     "dcqcn, 2 flows": Case("incast-8", [*senders(2, 0.05), *LONG], dilation=1000, seeds=6),
-    "dcqcn, 64 flows": Case("incast-8", AT_REST_64, dilation=1500, seeds=6),
+    "dcqcn, 64 flows": Case("incast-8", AT_REST_64, dilation=3000, seeds=6),
     "full lines": Case("all-to-all-16", FULL_LINES, "hpcc", dilation=24000, seeds=6),
     "leaf-spine": Case("leaf-spine", ["time.duration=2 ms", "time.warmup=800 us"], dilation=2000, seeds=6),
     "allreduce": Case("allreduce-16", SMALL_RING, dilation=8000),
