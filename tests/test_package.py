@@ -85,6 +85,7 @@ def test_every_file_of_the_packages_is_inside(uvx: Uvx) -> None:
         "testbed_controllers/adpg/export/doca_pcc/", "testbed_controllers/adpg/policies/",
         "testbed/compiled/testbed_cc.h",
         "testbed_plugins/acc/policies/", "testbed_plugins/pet/policies/",
+        "testbed_controllers/py.typed", "testbed_plugins/py.typed",
     ):  # fmt: skip
         assert any(name.startswith(part) for name in wanted), part
     assert any(name.startswith("testbed_controllers/") and name.endswith(".c") for name in wanted)
