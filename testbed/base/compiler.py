@@ -28,6 +28,10 @@ FOR_EBPF = ("-target", "bpf")  # among a unit's flags: only clang will do
 PACKAGE = Path(__file__).parents[1]
 SHIPPED = PACKAGE / "binaries"  # in a wheel for one kind of machine; in a checkout there is no such folder
 USUAL = ("clang", "gcc", "cc")
+NO_COMPILER = (
+    "a C compiler is needed, and there is none (clang, gcc, cc or $CC); run: apt install gcc, or without root: "
+    'pip install ziglang, and set CC="python -m ziglang cc"'
+)
 NO_HEADER = ("file not found", "No such file or directory")  # as clang and gcc say it
 
 
@@ -187,10 +191,7 @@ def _command(flags: tuple[str, ...]) -> tuple[list[str], str]:
     if FOR_EBPF[1] not in flags:
         if found := compiler():
             return found, "libc6-dev linux-libc-dev"
-        raise TestbedError(
-            "a C compiler is needed, and there is none (clang, gcc, cc or $CC); run: apt install gcc, or without root: "
-            'pip install ziglang, and set CC="python -m ziglang cc"'
-        )
+        raise TestbedError(NO_COMPILER)
     clang = shutil.which("clang")
     if clang is None:
         raise TestbedError("clang is needed to compile the data plane, and is not installed; run: apt install clang")

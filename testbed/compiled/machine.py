@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from testbed.base.compiler import cache_folder, compile_to, shipped
+from testbed.base.compiler import NO_COMPILER, cache_folder, compile_to, compiler, shipped
 from testbed.base.extras import how_to_get
 from testbed.base.kept import made_once
 from testbed.compiled.events import CREDITS
@@ -36,13 +36,13 @@ NEEDS = ("numba", "llvmlite", "numpy")
 UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # only machine code calls it
 
 
-def available() -> bool:
-    """Whether this Python can compile controllers."""
+def why_not() -> str:
+    """Why nothing can be compiled here, and what to do; empty where it can."""
     try:
         version("numba")
     except PackageNotFoundError:
-        return False
-    return True
+        return f"numba is not installed; run: {how_to_get(['numba'])}"
+    return "" if compiler() else NO_COMPILER
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,14 @@ class Target:
 
 
 def library(translation: Translation, layout: np.dtype[Any]) -> Path | None:
-    """The compiled library; None where it has to be compiled and numba is not installed.
+    """The compiled library; None where it has to be compiled and numba or a C compiler is missing.
 
-    Raises CannotCompile, or TestbedError where there is no C compiler.
+    Raises CannotCompile.
     """
     if brought := shipped(shipped_name(translation, layout)):
         return brought
-    if not available():
-        _warn(translation.form.__name__)
+    if missing := why_not():
+        _warn(translation.form.__name__, missing)
         return None
     target = cache_folder() / _name(translation, layout, _compiler())
     return made_once(target, partial(_compile, translation, layout, target))
@@ -76,9 +76,9 @@ def _compile(translation: Translation, layout: np.dtype[Any], target: Path) -> N
 
 
 @cache
-def _warn(name: str) -> None:
+def _warn(name: str, missing: str) -> None:
     """Once."""
-    log.warning("%s decides as plain Python, which takes longer: to have it compiled, %s", name, how_to_get(["numba"]))
+    log.warning("%s decides as plain Python, which takes longer: %s", name, missing)
 
 
 def shipped_name(translation: Translation, layout: np.dtype[Any]) -> str:
@@ -96,8 +96,8 @@ def _link(translation: Translation, target: Path, made: Path) -> None:
         raise CannotCompile(*translation.place, why) from error
 
 
-def _name(translation: Translation, layout: np.dtype[Any], compiler: str) -> str:
-    digest = hashlib.sha256(repr((translation.digest, layout, _form(), compiler)).encode())
+def _name(translation: Translation, layout: np.dtype[Any], by: str) -> str:
+    digest = hashlib.sha256(repr((translation.digest, layout, _form(), by)).encode())
     return f"controller-{digest.hexdigest()[:16]}.so"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import numpy as np
@@ -153,11 +154,26 @@ def test_powers_are_python_s_to_the_last_bit() -> None:
         assert compiled.rate[0] == plain.rate[0]
 
 
-def test_without_numba_python_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "available", lambda: False)
+@pytest.mark.parametrize("missing", ["numba", "a C compiler"])
+def test_without_numba_or_a_compiler_python_decides_and_says_what_is_missing(
+    missing: str, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    if missing == "numba":
+        monkeypatch.setattr(machine, "version", raised)
+    else:
+        monkeypatch.delenv("CC", raising=False)
+        monkeypatch.setenv("PATH", "/nowhere")
+    machine._warn.cache_clear()
     file = tmp_path / "mine.py"
     file.write_text(TEXT)
     plugin = find("controller", str(file))
     one = build(plugin.form, plugin.configure(None, {}), paths())
     assert isinstance(one, CompiledFlows)
     assert one.runs_as == "Python"
+    assert f"Mine decides as plain Python, which takes longer: {missing} is " in caplog.text
+    assert "run: " in caplog.text
+    assert libraries(cache) == 0
+
+
+def raised(name: str) -> str:
+    raise PackageNotFoundError(name)

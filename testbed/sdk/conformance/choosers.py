@@ -159,8 +159,8 @@ def chooser_questions(
 
 def _compiles(run: Run) -> Answer:
     """What a user debugs as Python must be what chooses in a run; a path fails, so that every callback is called."""
-    if not machine.available():
-        return None, "numba is not installed: Python chooses in every run on this machine"
+    if missing := machine.why_not():
+        return None, f"Python chooses in every run on this machine: {missing}"
     one, two = (run(experiment(60, down=(15, 40), compiled=compiled)).chosen for compiled in (True, False))
     calls = f"{len(one.calls)} calls chose"
     if one.calls == two.calls:

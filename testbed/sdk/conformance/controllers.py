@@ -251,8 +251,8 @@ def _repeats(run: Run, first: Callable[[], str]) -> Answer:
 
 def _compiles(run: Run, first: Callable[[], str]) -> Answer:
     """What a user debugs as Python must be what decides in a run."""
-    if not machine.available():
-        return None, "numba is not installed: Python decides in every run on this machine"
+    if missing := machine.why_not():
+        return None, f"Python decides in every run on this machine: {missing}"
     one, two = first(), _disturbed(run, compiled=False).digest
     same = f"the same feedback gave the same decisions, bit for bit (digest {one})"
     return one == two, same if one == two else f"decisions differ: digests {one} compiled and {two} in Python"

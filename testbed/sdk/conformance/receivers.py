@@ -158,8 +158,8 @@ def _disturbed(*, compiled: bool = True) -> Experiment:
 
 def _compiles(run: Run, first: Callable[[], Trial]) -> Answer:
     """What a user debugs as Python must be what grants in a run."""
-    if not machine.available():
-        return None, "numba is not installed: Python grants in every run on this machine"
+    if missing := machine.why_not():
+        return None, f"Python grants in every run on this machine: {missing}"
     one, two = first().grants, run(_disturbed(compiled=False)).grants
     if one.calls == two.calls:
         return True, f"{len(one.calls)} calls decided the same, bit for bit (digest {one.digest})"
