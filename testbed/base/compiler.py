@@ -30,7 +30,7 @@ SHIPPED = PACKAGE / "binaries"  # in a wheel for one kind of machine; in a check
 USUAL = ("clang", "gcc", "cc")
 NO_COMPILER = (
     "a C compiler is needed, and there is none (clang, gcc, cc or $CC); run: apt install gcc, or without root: "
-    'pip install ziglang, and set CC="python -m ziglang cc"'
+    'pip install ziglang or uv tool install ziglang, and set CC="python-zig cc"'
 )
 NO_HEADER = ("file not found", "No such file or directory")  # as clang and gcc say it
 
