@@ -6,19 +6,20 @@ on the virtual engine, of which a line has the worst figure over the numbers of 
 minutes of one core. What is in OUT already is not made again, so that an interrupted script goes on; results are
 written after each seed.
 
-    .venv/bin/python scripts/decc_seeds.py OUT [SEEDS]      # 10 seeds by default; preset `wide`
-    .venv/bin/python scripts/decc_seeds.py                  # the table of docs/explanation/decc.md, of what is kept
+    .venv/bin/python scripts/decc_seeds.py OUT [SEED ...]   # 1 to 10 by default; preset `wide`
+    .venv/bin/python scripts/decc_seeds.py                  # the table of docs/findings/decc.md, of what is kept
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from testbed_controllers.decc import Decc, DeccNn, DeccQuantised
 from testbed_controllers.decc.controller import DeccForm
 from testbed_controllers.decc.distillation import Settings as Distillation
@@ -27,13 +28,14 @@ from testbed_controllers.decc.job_distil import DISTIL
 from testbed_controllers.decc.job_train import TRAIN
 from testbed_controllers.decc.training_settings import PRESETS, Settings
 from testbed_controllers.learned.in_fluid import BASE_RTT, rested
+from tuner_oracle import FINDINGS, keep, kept, table
 
 import testbed
 from testbed.engines.fluid.fluid import Options
 from testbed.sdk.jobs import JobContext
 
-RESULTS = Path(__file__).resolve().parents[1] / "docs/findings/results/decc-seeds.csv"
-PAGE, BEGIN, END = RESULTS.parents[2] / "explanation/decc.md", "<!-- decc-seeds -->\n", "<!-- end -->"
+KEPT = FINDINGS / "results/decc-seeds.csv"
+RUN = ("preset", "form", "seed")
 PRESET = "wide"
 FORMS: dict[str, tuple[type[DeccForm], str, str]] = {  # controller, its file, the log that has its figures
     "network": (DeccNn, "network.json", "training.json"),
@@ -110,6 +112,8 @@ def missed(figures: Figures) -> bool:
 
 
 PLACES = {"training": in_training, "fluid": in_the_fluid_engine, "packets": in_packets}
+SHOWN = {"su": ("least SU, %", 1), "fr": ("least FR", 3), "queue": ("most queue, BDP", 2)}  # figure: its head, digits
+HEAD = ("form", "in", "pass", *(head for head, _ in SHOWN.values()))
 
 
 def lines(folder: Path, seed: int) -> list[dict[str, Any]]:
@@ -124,66 +128,44 @@ def lines(folder: Path, seed: int) -> list[dict[str, Any]]:
     for form in FORMS:
         figures = {place: measure(folder, form) for place, measure in PLACES.items()}
         passes = [place for place, one in figures.items() if not missed(one)]
-        line: dict[str, Any] = {"seed": seed, "form": form, "update": trained["update"]}
+        line: dict[str, Any] = {"preset": PRESET, "form": form, "seed": str(seed), "update": trained["update"]}
         line["trees_tried"] = len(distilled["attempts"])
         line |= {f"{place}_{key}": f"{value:.4g}" for place, one in figures.items() for key, value in one.items()}
         found.append({**line, "passes": " ".join(passes), "refused": refused[form]})
     return found
 
 
-def made_and_measured(out: Path, seeds: int) -> None:
-    """Keep the results after each seed, with those of other seeds and presets that are kept already."""
-    for seed in range(1, seeds + 1):
-        folder = out / str(seed)
-        made(folder, seed)
-        file = folder / "lines.json"
-        if not file.exists():
-            file.write_text(json.dumps(lines(folder, seed)))
-        new = [{"preset": PRESET, **line} for line in json.loads(file.read_text())]
-        others = [one for one in kept() if (one["preset"], one["seed"]) != (PRESET, str(seed))]
-        with RESULTS.open("w", newline="") as text:
-            writer = csv.DictWriter(text, list(new[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows([*others, *new])
-        fill()
-        print(f"seed {seed}: {[line['passes'] for line in new]}", flush=True)
+def made_and_measured(out: Path, seed: int) -> None:
+    """Keep the results, unless they were made before."""
+    folder = out / str(seed)
+    made(folder, seed)
+    file = folder / "lines.json"
+    if not file.exists():
+        file.write_text(json.dumps(lines(folder, seed)))
+    new = json.loads(file.read_text())
+    keep(KEPT, tuple(new[0]), new)
+    print(f"seed {seed}: {[line['passes'] for line in new]}", flush=True)
 
 
-def kept() -> list[dict[str, str]]:
-    """A line per preset, seed and form."""
-    with RESULTS.open(newline="") as text:
-        return list(csv.DictReader(text))
-
-
-def table() -> list[str]:
-    """What is kept, as Markdown, and how many seeds of each preset pass with every form everywhere."""
-    heads = [f"{place}: least SU, %, FR; most queue, BDP" for place in PLACES]
-    told = [f"| preset, seed | update | form | reward | {' | '.join(heads)} |", "|---|---|---|---|---|---|---|"]
-    for line in kept():
-        cells = [f"`{line['preset']}`, {line['seed']}", line["update"], line["form"]]
-        cells.append(f"{float(line['training_reward']):.4f}")
-        for place in PLACES:
-            su, fr, queue, lost = (float(line[f"{place}_{key}"]) for key in ("su", "fr", "queue", "lost"))
-            missing = "" if place in line["passes"].split() else " **missed**"
-            cells.append(f"{su:.1f}, {fr:.2f}, {queue:.2f}{', with loss' if lost else ''}{missing}")
-        told.append(f"| {' | '.join(cells)} |")
-    told.append("")
-    for preset in dict.fromkeys(line["preset"] for line in kept()):
-        mine = [line for line in kept() if line["preset"] == preset]
-        seeds = {line["seed"] for line in mine}
-        failed = {line["seed"] for line in mine if line["refused"] or line["passes"] != " ".join(PLACES)}
-        told.append(f"`{preset}`: {len(seeds - failed)} of {len(seeds)} tried in this way pass everywhere.")
+def summary(form: str, place: str) -> list[str]:
+    """Of all seeds of the preset: which pass; median, least and most of what is worst over the numbers of flows."""
+    mine = [line for line in kept(KEPT) if (line["preset"], line["form"]) == (PRESET, form)]
+    failed = [line["seed"] for line in mine if place not in line["passes"].split()]
+    passed = f"{len(mine) - len(failed)} of {len(mine)}" + (f"; not {', '.join(failed)}" if failed else "")
+    told = [form, place, passed]
+    for figure, (_, digits) in SHOWN.items():
+        found = [float(line[f"{place}_{figure}"]) for line in mine]
+        told.append("{:.{n}f} ({:.{n}f} to {:.{n}f})".format(np.median(found), min(found), max(found), n=digits))
     return told
 
 
-def fill() -> None:
-    """Put the table into the page."""
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(table()) + f"\n\n{END}{rest.partition(END)[2]}")
+def main(arguments: Sequence[str]) -> None:
+    """Go on, or print."""
+    for seed in map(int, arguments[1:] or range(1, 11)) if arguments else ():
+        made_and_measured(Path(arguments[0]), seed)
+    if not arguments:
+        table(HEAD, [summary(form, place) for form in FORMS for place in PLACES])
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        made_and_measured(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 10)
-    else:
-        fill()
+    main(sys.argv[1:])

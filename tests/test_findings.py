@@ -83,6 +83,7 @@ def test_tables_of_constants_are_those_of_the_runs_that_are_kept(copy: Path) -> 
         ("score_seeds", "controllers", "| evolved | 10 |"),
         ("baseline_variants", "adpg", "| PPO, entropy 0.1 | "),
         ("adpg_range", "adpg", "| 25 | 30 | "),
+        ("decc_seeds", "decc", "| trees | packets | "),
     ],
 )
 def test_a_table_of_seeds_is_that_of_what_is_kept(script: str, page: str, row: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import runpy
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,6 @@ from testbed_controllers.decc.training_settings import Settings
 from testbed_controllers.decc.tree import Trees
 
 from testbed.sdk.jobs import JobContext
-from tests.support.checkout import ROOT
 from tests.support.commands import command
 
 SHORT = {"updates": 40, "critics_first": 20, "copies": 2, "check_every": 20, "tune_updates": 30, "attempts": 1}
@@ -74,13 +72,6 @@ def test_shipped_policies_say_how_they_were_made() -> None:
         assert [one["flows"] for one in logged] == list(evaluate.CHECKED)
         assert evaluate.failure([evaluate.Figures(**one) for one in logged]) == ""
     assert sum(one.stat().st_size for one in POLICIES.iterdir()) < 1_000_000
-
-
-def test_the_page_has_the_table_of_the_seeds_that_are_kept() -> None:
-    """Else: .venv/bin/python scripts/decc_seeds.py."""
-    made = "\n".join(runpy.run_path(str(ROOT / "scripts/decc_seeds.py"))["table"]())
-    assert len(made.splitlines()) > 5
-    assert made in (ROOT / "docs/explanation/decc.md").read_text()
 
 
 @pytest.mark.parametrize("form", ["network", "quantised", "trees"])
