@@ -6,17 +6,20 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from testbed.errors import BadInput, TestbedError
 from testbed.live.control import Control
 from testbed.live.observers import Observer, Observers
 from testbed.live.progress import Progress
 from testbed.live.scene import Scene
-from testbed.live.server import Edits, LiveServer, listen
 from testbed.live.snapshot import Snapshot
 from testbed.live.updates import Update
 from testbed.results.report import table
 from testbed.results.summary import Summary
+
+if TYPE_CHECKING:
+    from testbed.live.server import LiveServer
 
 
 class Broadcast(Observer):
@@ -66,10 +69,13 @@ def observer(address: str | None, ui: bool, allow_edits: bool = False) -> Iterat
         raise BadInput("--allow-edits is of the live page: say --ui as well, or use 'testbed set', which always can")
     if ui and address == "none":
         raise BadInput("--ui needs an address: leave out --metrics-addr none")
-    progress, control, server = Progress(), Control(), listen(address)
-    if server is None:
+    progress, control = Progress(), Control()
+    if address == "none":
         yield Observers([progress, control])
         return
+    from testbed.live.server import Edits, listen  # which imports what only it needs: HTTP, TLS, Prometheus
+
+    server = listen(address)
     broadcast = Broadcast(server)
     if ui:
         from testbed.live import page

@@ -170,10 +170,8 @@ class _Handler(web.Handler):
             server.clients -= 1
 
 
-def listen(address: str | None) -> LiveServer | None:
-    """Bind ``HOST:PORT``, or the first free port from 9464 if None; None for "none". Raises BadInput."""
-    if address == "none":
-        return None
+def listen(address: str | None) -> LiveServer:
+    """Bind ``HOST:PORT``, or the first free port from 9464 if None. Raises BadInput."""
     if address is None:
         return _first_free()
     host, port = _parse(address)
