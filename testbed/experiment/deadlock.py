@@ -53,16 +53,16 @@ def _message(ports: Sequence[str]) -> str:
 def dependencies(hops: Hops) -> Graph:
     """Which port waits for which, by all routes between hosts at different switches."""
     graph: Graph = {}
-    edges = {edge for _, edge in hops}
+    edges = {edge for ways in hops.values() for edge in ways}
     for edge in edges:
         reached = list(edges - {edge})
         seen = set(reached)
         for switch in reached:  # which grows meanwhile
-            for port in hops[switch, edge]:
+            for port in hops[switch][edge]:
                 waits = graph.setdefault(port.name, set())
                 if port.neighbour == edge:
                     continue
-                waits |= {following.name for following in hops[port.neighbour, edge]}
+                waits |= {following.name for following in hops[port.neighbour][edge]}
                 if port.neighbour not in seen:
                     seen.add(port.neighbour)
                     reached.append(port.neighbour)

@@ -80,7 +80,8 @@ def _routing(experiment: Experiment) -> Iterator[tuple[KeyPath, str]]:
     if engine == "fluid" and routing.many_paths:
         yield ("routing",), "the fluid model has no packets, and divides flows evenly among paths; say 'ecmp'"
     if routing.name == "adaptive":
-        most = max((len(ports) for ports in Tables(experiment.shape).hops.values()), default=0)
+        hops = Tables(experiment.shape).hops.values()
+        most = max((len(ports) for ways in hops for ports in ways.values()), default=0)
         if most > MOST_NEXT_HOPS:
             yield ("routing",), f"'adaptive' compares up to {MOST_NEXT_HOPS} ports; a switch has {most}; say 'spray'"
     if routing.name == "valiant":

@@ -40,7 +40,7 @@ class Eager(Tables):
     """Switches that take any shortest path that is left, also down and up again: what ours do not."""
 
     def next_hops(self, routes: Routes) -> Hops:
-        return {pair: routes.next_hops(*pair) for pair in self.hops}
+        return {switch: {edge: routes.next_hops(switch, edge) for edge in ways} for switch, ways in self.hops.items()}
 
 
 @pytest.mark.parametrize("name", available())
@@ -75,9 +75,9 @@ def test_a_rerouting_by_hand_that_has_one() -> None:
     for here, far in ((1, 2), (2, 3), (3, 1)):
         last = 6 - here - far
         # from leaf `here` to leaf `far` by way of leaf `last`; spine N is at port N + 1 of every leaf
-        tables.hops[f"leaf{here}", f"leaf{far}"] = [port[f"leaf{here}-eth{here + 1}"]]
-        tables.hops[f"spine{here}", f"leaf{far}"] = [port[f"spine{here}-eth{last}"]]
-        tables.hops[f"leaf{last}", f"leaf{far}"] = [port[f"leaf{last}-eth{last + 1}"]]
+        tables.hops[f"leaf{here}"][f"leaf{far}"] = [port[f"leaf{here}-eth{here + 1}"]]
+        tables.hops[f"spine{here}"][f"leaf{far}"] = [port[f"spine{here}-eth{last}"]]
+        tables.hops[f"leaf{last}"][f"leaf{far}"] = [port[f"leaf{last}-eth{last + 1}"]]
     assert "leaf1-eth2" in possible(tables)
     assert "spine1-eth3" in possible(tables)
 

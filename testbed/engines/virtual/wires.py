@@ -111,13 +111,13 @@ class Wires:
         switches = len(self.switch)
         at, flat = np.zeros((switches, switches), np.int64), [0]
         there: dict[int, int] = {}  # by the list's identity: see `Routes.next_hops`
-        places = []
-        for ports in hops.values():
-            if (place := there.get(id(ports))) is None:
-                place = there[id(ports)] = len(flat)
-                flat += [len(ports), *map(self.out_of, ports)]
-            places.append(place)
-        at[[self.switch[one] for one, _ in hops], [self.switch[edge] for _, edge in hops]] = places
+        for switch, ways in hops.items():
+            same = list(map(id, ways.values()))
+            for one, ports in dict(zip(same, ways.values(), strict=True)).items():
+                if one not in there:
+                    there[one] = len(flat)
+                    flat += [len(ports), *map(self.out_of, ports)]
+            at[self.switch[switch], list(map(self.switch.__getitem__, ways))] = list(map(there.__getitem__, same))
         return at, np.array(flat, np.int64)
 
     def hash_seeds(self, seed: int) -> Ints:

@@ -53,7 +53,7 @@ class World:
         self.buffer = ingress_sizes(self.layout)
         self.memory = LargePages()
         self.wires = Wires(shape, self.clock, self.memory)
-        self.tables = Tables(shape)
+        self.tables = Tables(shape, self.layout.routes)
         self._losses: dict[Link, float] = {}  # that were set while it ran
         monitor = FLOW_TABLE if Need.FLOWS in resolved.tuner.form.needs else 0
         self.code = library(unit_of(resolved))

@@ -13,22 +13,22 @@ from itertools import combinations
 from testbed.experiment.topology.routes import Routes
 from testbed.experiment.topology.shape import Link, Shape, SwitchPort
 
-Hops = dict[tuple[str, str], list[SwitchPort]]  # by a switch and the one whose hosts packets are for
+Hops = dict[str, dict[str, list[SwitchPort]]]  # by a switch, and the one whose hosts packets are for
 
 
 class Tables:
     """The tables of all switches. Links are named as in `Shape.find`."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape, intact: Routes | None = None) -> None:
+        """``intact``: its routes while all links work, if they are known already."""
         self.shape = shape
-        self.intact = Routes(shape)
+        self.intact = intact or Routes(shape)
         self.down: set[Link] = set()
         self.known_down: set[Link] = set()  # those that the switches have detected
         self.edges = sorted({link.high.node for link in shape.link_of.values()})
-        self.hops: Hops = {}
-        for switch in shape.switches:
-            ways = self.intact.ways(switch)
-            self.hops |= {(switch, edge): ways[edge] for edge in self.edges if switch != edge}
+        self.hops: Hops = {switch: self.intact.ways(switch) for switch in shape.switches}
+        for edge in self.edges:
+            del self.hops[edge][edge]
 
     def link_down(self, name: str) -> None:
         """The link fails; until `reroute` no switch knows. Raises KeyError if there is none."""
@@ -42,9 +42,11 @@ class Tables:
         """The switches detect the state of these links; returns the next hops that change: none for a host's."""
         detected = {link for link in map(self.shape.find, names) if link.low.port}
         self.known_down = (self.known_down - detected) | (detected & self.down)
-        hops = self.next_hops(Routes(self.shape, self.known_down))
-        changed = {pair: ports for pair, ports in hops.items() if ports != self.hops[pair]}
-        self.hops |= changed
+        changed: Hops = {}
+        for switch, ways in self.next_hops(Routes(self.shape, self.known_down)).items():
+            if new := {edge: ports for edge, ports in ways.items() if ports != self.hops[switch][edge]}:
+                changed[switch] = new
+                self.hops[switch] |= new
         return changed
 
     def cut_off(self) -> list[tuple[str, str]]:
@@ -55,5 +57,8 @@ class Tables:
 
     def next_hops(self, routes: Routes) -> Hops:
         """The shortest paths that the switches accept: those that are no longer than without failures."""
-        kept = [pair for pair in self.hops if routes.distance(*pair) == self.intact.distance(*pair)]
-        return {pair: routes.next_hops(*pair) for pair in kept}
+        kept = {
+            switch: [edge for edge in ways if routes.distance(switch, edge) == self.intact.distance(switch, edge)]
+            for switch, ways in self.hops.items()
+        }
+        return {switch: {edge: routes.next_hops(switch, edge) for edge in edges} for switch, edges in kept.items()}

@@ -118,17 +118,19 @@ class Rack(Mininet):
             host.use_gateway()
 
     def _set_next_hops(self, hops: Hops) -> None:
-        for (switch, edge), ports in hops.items():
-            self[switch].set_next_hops(self.shape.prefix(edge), ports)
+        for switch, ways in hops.items():
+            for edge, ports in ways.items():
+                self[switch].set_next_hops(self.shape.prefix(edge), ports)
 
     def _tell_programs(self, hops: Hops) -> None:
         """Adaptive routing chooses among the next hops before Linux does."""
         if self.programs.route_fd is None:
             return
         number = {switch: place for place, switch in enumerate(self.shape.switches, start=1)}
-        for (switch, edge), ports in hops.items():
-            own = [self.ends[port.name].index for port in ports]
-            self.programs.set_next_hops(number[switch], number[edge], own)
+        for switch, ways in hops.items():
+            for edge, ports in ways.items():
+                own = [self.ends[port.name].index for port in ports]
+                self.programs.set_next_hops(number[switch], number[edge], own)
 
     @property
     def _limit(self) -> int:
