@@ -8,10 +8,16 @@ module: testbed_gate
 short_description: Do Prometheus queries allow a rollout to go on?
 description:
   - Reads only. Fails with every query whose answer is not within its bounds, or that has no answer.
+  - Asks again for series that are not there, as after a missed scrape; a value that is there decides at once.
 options:
   prometheus: {description: URL of Prometheus., type: str, required: true}
-  gates: {description: "Queries: each with least, most or both.", type: list, elements: dict, required: true}
+  gates:
+    description: Queries, each with least, most or both, and the number of series (1).
+    type: list
+    elements: dict
+    required: true
   hold: {description: "Compare the answers with the bounds, or only check that there are answers.", type: bool}
+  patience: {description: Seconds in which to ask again for missing series., type: float}
 author: The testbed authors
 """
 
@@ -41,6 +47,7 @@ GATES = {
         "query": {"type": "str", "required": True},
         "least": {"type": "float"},
         "most": {"type": "float"},
+        "series": {"type": "int", "default": 1},
     },
 }
 
@@ -51,13 +58,14 @@ def main() -> None:
         "prometheus": {"type": "str", "required": True},
         "gates": GATES,
         "hold": {"type": "bool", "default": True},
+        "patience": {"type": "float", "default": 0.0},
     }
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
     failures: list[str] = []
     try:
         gates = [gate.Gate(**one) for one in module.params["gates"]]
         if module.params["hold"]:
-            failures = gate.failures(module.params["prometheus"], gates)
+            failures = gate.failures(module.params["prometheus"], gates, module.params["patience"])
         else:
             for one in gates:
                 gate.ask(module.params["prometheus"], one.query)

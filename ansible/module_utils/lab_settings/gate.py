@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -12,15 +13,17 @@ from typing import Any
 from .errors import LabError
 
 PATIENCE = 10.0  # s for one answer
+AGAIN = 1.0  # s until it is asked again for what it does not know
 
 
 @dataclass(frozen=True)
 class Gate:
-    """A query, each series of which has to be within the bounds."""
+    """A query, of which there have to be so many series, and each within the bounds."""
 
     query: str
     least: float | None = None
     most: float | None = None
+    series: int = 1
 
     def __post_init__(self) -> None:
         if self.least is None and self.most is None:
@@ -30,6 +33,10 @@ class Gate:
         """Whether a value passes. A NaN is within no bounds, and each comparison says so."""
         return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
 
+    def knows_too_little(self, series: list[tuple[str, float]]) -> bool:
+        """Whether series are missing, and none of those that are there decides."""
+        return len(series) < self.series and all(self.holds(value) for _, value in series)
+
     @property
     def bounds(self) -> str:
         """For messages."""
@@ -37,13 +44,21 @@ class Gate:
         return " and ".join(f"{word} {bound:g}" for word, bound in named if bound is not None)
 
 
-def failures(prometheus: str, gates: list[Gate]) -> list[str]:
-    """What is not within its bounds, by name; empty if all gates are open. Raises LabError as `ask` does."""
+def failures(prometheus: str, gates: list[Gate], patience: float = 0.0) -> list[str]:
+    """What is not within its bounds, by name; empty if all gates are open. Raises LabError as `ask` does.
+
+    ``patience``: s in which to ask again for missing series, as after a missed scrape. Values decide at once.
+    """
+    deadline = time.monotonic() + patience
     found = []
     for gate in gates:
         series = ask(prometheus, gate.query)
-        if not series:
-            found.append(f"gate {gate.query}: Prometheus has no such series, so that nothing is known")
+        while gate.knows_too_little(series) and time.monotonic() < deadline:
+            time.sleep(AGAIN)
+            series = ask(prometheus, gate.query)
+        if gate.knows_too_little(series):
+            has = f"{len(series)} of {gate.series}" if series else "no"
+            found.append(f"gate {gate.query}: Prometheus has {has} such series, so that too little is known")
         found += [
             f"gate {gate.query}: {name or 'it'} is {value:g}; {gate.bounds} is expected"
             for name, value in series
