@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from testbed.experiment.load import load, resolve
+from tests.emulated_lab.by_hand import COMMAND
 from tests.emulated_lab.spec import DEFAULT
 from tests.support.checkout import ROOT
 from tests.support.waiting import PATIENCE
@@ -39,7 +40,7 @@ def test_the_readme_the_example_and_the_default_lab_fit() -> None:
 @pytest.fixture
 def printed() -> Iterator[dict[str, str]]:
     """By its first word or words, each command of a lab that goes on meanwhile."""
-    lab = subprocess.Popen([sys.executable, "-m", "tests.emulated_lab"], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    lab = subprocess.Popen(COMMAND, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     try:
         assert lab.stdout is not None
         text = ""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.emulated_lab.by_hand import COMMAND
 from tests.emulated_lab.enter import children
 from tests.emulated_lab.fakes.entry import FORBIDDEN
 from tests.emulated_lab.host import Host
@@ -190,9 +191,7 @@ def test_of_one_that_was_killed_only_keys_are_left_and_the_next_one_removes_them
 
 def at_work() -> tuple[subprocess.Popen[str], Path, list[int]]:
     """`make lab` with a session, a unit, a timer and ssh's own masters in it; its folder, and all that is inside."""
-    running = subprocess.Popen(
-        [sys.executable, "-m", "tests.emulated_lab", "--cards", "cx7"], stdout=subprocess.PIPE, text=True
-    )
+    running = subprocess.Popen([*COMMAND, "--cards", "cx7"], stdout=subprocess.PIPE, text=True)
     assert running.stdout is not None
     config = Path(next(line for line in running.stdout if "log in" in line).split(" -F ")[1].split()[0])
     inside = children(children(running.pid)[0])[0]
@@ -211,9 +210,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def test_one_wrong_word_is_one_message() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.emulated_lab", "--cards", "cx5"], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([*COMMAND, "--cards", "cx5"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "lab: card 'cx5': allowed: bf3, cx7, bf2, cx6dx\n")
     with pytest.raises(ValueError, match="inbox"):
         HostSpec("cx7", driver="other")
