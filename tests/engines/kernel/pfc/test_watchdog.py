@@ -40,14 +40,18 @@ def test_a_queue_that_is_held_too_long_loses_its_packets_until_no_pause_comes(tm
         assert [verb for _, verb in done] == (["drops", "restores"] * len(done))[: len(done)]
         mine = series["queue_of"] == name
         time, queue, dropped = (series[column][mine] for column in ("time", "queue", "dropped_packets"))
+        read = np.append(time[1:], np.inf)  # before then, on a busy machine: a sample's time is when it is begun
         for (begin, _), (end, _) in zip(done[::2], done[1::2], strict=False):
             assert end - begin >= RESTORATION
-            held = (time > begin - 0.8 * DETECTION) & (time <= begin)
+            held = (time > begin - 0.8 * DETECTION) & (read <= begin)
             assert queue[held].min() > 0
-            assert queue[(time > begin + 0.8 * RESTORATION) & (time < end)].max(initial=0) == 0  # what waited is gone
-            assert dropped[time < end][-1] > dropped[time <= begin][-1]
+            assert queue[(time > begin + 0.8 * RESTORATION) & (read <= end)].max(initial=0) == 0  # what waited is gone
+            after = min((moment for moment, _ in done if moment > end), default=np.inf)  # until then none may be lost
+            assert dropped[read <= after][-1] > dropped[read <= begin][-1]
     last = dict(zip(series["queue_of"], series["dropped_packets"], strict=True))
-    assert {name for name, dropped in last.items() if dropped} == {*storms}
+    lost = {name for name, dropped in last.items() if dropped}
+    early = series["time"].max() - 0.8 * RESTORATION  # enough for the last sample to see what waited go
+    assert {name for name, done in storms.items() if done[0][0] < early} <= lost <= {*storms}
 
 
 def test_without_it_they_wait_for_ever_and_the_verdict_says_where(tmp_path: Path) -> None:
