@@ -13,6 +13,8 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.ma  # these two numpy would load later, in each fork: a third of a short run
+import numpy.random
 
 from testbed.agent.columns import Flows
 from testbed.agent.flow_agent import FlowAgent
