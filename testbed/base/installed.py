@@ -10,7 +10,12 @@ from pathlib import Path
 
 def entry_points(group: str) -> metadata.EntryPoints:
     """The entry points of a group, also of a package that has just been installed."""
-    return _read(tuple((folder, _changed(folder)) for folder in sys.path)).select(group=group)
+    return _of_group(group, tuple((folder, _changed(folder)) for folder in sys.path))
+
+
+@lru_cache(32)
+def _of_group(group: str, folders: tuple[tuple[str, int], ...]) -> metadata.EntryPoints:
+    return _read(folders).select(group=group)
 
 
 @lru_cache(1)

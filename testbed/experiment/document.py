@@ -69,6 +69,7 @@ class Document:
             raise BadInput(f"{name}: nested too deeply") from None
         finally:
             loader.dispose()
+            document._built.clear()  # copies of the document need no nodes
         return document
 
     def _build(self, loader: yaml.SafeLoader, node: yaml.Node, path: KeyPath) -> Any:
