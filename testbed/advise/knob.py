@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict
@@ -125,6 +126,7 @@ def _kind(*texts: str) -> str | None:
     return None
 
 
+@lru_cache(1024)
 def _value(kind: str, text: str) -> float:
     return parse(text, KINDS[kind], f"a {kind}") if kind in KINDS else float(text)
 
