@@ -5,12 +5,26 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.comparing import Command
 from tests.support.folders import results, unpacked
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    pytest.importorskip("playwright")
+    from tests.support.browsing import chromium
+
+    with chromium() as one:
+        yield one
 
 
 def test_page_is_one_file_without_addresses(compare: Command, three: Path, tmp_path: Path) -> None:
@@ -76,40 +90,37 @@ def test_an_axis_of_less_is_better_starts_at_0_over_scenarios_too(compare: Comma
 
 
 @pytest.mark.slow
-def test_page_in_a_browser(compare: Command, three: Path, tmp_path: Path) -> None:
-    pytest.importorskip("playwright")
-    from tests.support.browsing import PHONE, chromium, visit
+def test_page_in_a_browser(browser: Browser, compare: Command, three: Path, tmp_path: Path) -> None:
+    from tests.support.browsing import PHONE, visit
 
     compare(three, "--out", tmp_path / "out")
-    with chromium() as browser:
-        for size, dark in ((None, False), (PHONE, True)):
-            with visit(browser, f"file://{tmp_path}/out/comparison.html", size, dark) as seen:
-                seen.page.wait_for_selector("#plot4 .uplot")
-                for scheme in ("dark", "light") if dark else ("light", "dark"):
-                    seen.page.emulate_media(color_scheme=scheme)
-                    assert seen.overflow() == 0
-                    colours = seen.page.evaluate(
-                        "['better', 'worse'].map((one) => getComputedStyle(document.querySelector('td.' + one)).color)"
-                    )
-                    assert colours[0] != colours[1]
-                    assert seen.barriers() == []
-                assert seen.errors == []
-                assert not seen.runs_what_is_written_into_it()
+    for size, dark in ((None, False), (PHONE, True)):
+        with visit(browser, f"file://{tmp_path}/out/comparison.html", size, dark) as seen:
+            seen.page.wait_for_selector("#plot4 .uplot")
+            for scheme in ("dark", "light") if dark else ("light", "dark"):
+                seen.page.emulate_media(color_scheme=scheme)
+                assert seen.overflow() == 0
+                colours = seen.page.evaluate(
+                    "['better', 'worse'].map((one) => getComputedStyle(document.querySelector('td.' + one)).color)"
+                )
+                assert colours[0] != colours[1]
+                assert seen.barriers() == []
+            assert seen.errors == []
+            assert not seen.runs_what_is_written_into_it()
 
 
 @pytest.mark.slow
 def test_numbers_at_axes_differ_and_names_beside_points_do_not_lie_on_one_another(
-    compare: Command, tmp_path: Path
+    browser: Browser, compare: Command, tmp_path: Path
 ) -> None:
-    pytest.importorskip("playwright")
-    from tests.support.browsing import chromium, visit
+    from tests.support.browsing import visit
 
     for number, controller in enumerate(("dcqcn", "swift", "hpcc")):
         for senders in (4, 8, 64):
             figures = {"su": 99.99999 + 1e-6 * number, "ql_mean": 1e-6 * senders * 30**number, "ql_p99": 2e-6}
             results(tmp_path / f"in/{controller}{senders}", controller, 1, f"traffic.senders={senders}", **figures)
     compare(tmp_path / "in", "--out", tmp_path / "out")
-    with chromium() as browser, visit(browser, f"file://{tmp_path}/out/comparison.html") as seen:
+    with visit(browser, f"file://{tmp_path}/out/comparison.html") as seen:
         seen.page.add_init_script("""
             const written = CanvasRenderingContext2D.prototype.fillText;
             CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,4 +35,9 @@ def test_schema_refuses_what_the_loader_refuses(case: str) -> None:
 
 
 def complaints(data: Any) -> list[str]:
-    return [error.message for error in Draft202012Validator(schema.schema()).iter_errors(data)]
+    return [error.message for error in validator().iter_errors(data)]
+
+
+@cache
+def validator() -> Draft202012Validator:
+    return Draft202012Validator(schema.schema())

@@ -1,4 +1,4 @@
-"""A browser for the tests of a file: started once, and closed before others start theirs."""
+"""A browser for the tests of this folder: started once, and closed before others start theirs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     from tests.support.browsing import chromium  # without playwright the tests skip
 
