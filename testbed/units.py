@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
@@ -39,6 +40,8 @@ def parse(text: object, units: dict[str, float], kind: str) -> float:
     """
     if isinstance(text, bool):
         raise ValueError(f"expected {kind}, got {text}")
+    if isinstance(text, int) and abs(text) > sys.float_info.max:
+        raise ValueError(f"a number of {len(str(abs(text)))} digits is too large for {kind}")
     if isinstance(text, int | float):
         if text == 0 or "" in units or math.isinf(text):
             return float(text)
