@@ -103,7 +103,7 @@ class Dctcp(CompiledController):
             self.loss_cut = now
             self.reduce(self.cwnd / 2)
 
-    def on_timeout(self, now: float) -> None:  # noqa: ARG002 - part of the interface
+    def on_timeout(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
         self.reduce(self.cwnd / 2)
         self.set_cwnd(self.config.min_window)
 

@@ -19,8 +19,7 @@ differ:
 * Delays of up to 1 us allow fast increase, at every RTT (code). Here that is scaled from the code's 12 us.
 * Delay is averaged with a gain per acknowledgement of 4096 bytes; here per 4096 bytes.
 * What a gap or a timeout shows to be lost leaves the window, a packet at least, and asks for nothing (specification,
-  OnInferredLoss; code). Here a gap asks for quick adapt, too, and a timeout, for which all in flight is given up,
-  leaves one packet: it is not told how much that was. With 1022 flows the median is a tenth shorter for it.
+  OnInferredLoss; code). Here a gap asks for quick adapt, too.
 * Windows leave in bursts in the simulator, and are paced at window per base RTT here, unless ``paced`` is off.
 """
 
@@ -204,9 +203,9 @@ class Nscc(CompiledController):
                 return
         self.set_cwnd(self.cwnd - lost)
 
-    def on_timeout(self, now: float) -> None:  # noqa: ARG002 - part of the interface
-        """All in flight is lost, which was about a window."""
-        self.set_cwnd(0.0)
+    def on_timeout(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
+        """OnInferredLoss of the specification."""
+        self.set_cwnd(self.cwnd - packets * self.path.wire_size)
 
     def set_cwnd(self, wanted: float) -> None:
         """The window, within its bounds, in whole packets; the rate does the rest."""

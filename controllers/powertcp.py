@@ -84,7 +84,7 @@ class PowerWindow(CompiledController):
         if not self.halved:
             self.halve()
 
-    def on_timeout(self, now: float) -> None:  # noqa: ARG002 - part of the interface
+    def on_timeout(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
         self.halve()
 
     def halve(self) -> None:

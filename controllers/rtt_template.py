@@ -92,7 +92,7 @@ class RttTemplate(CompiledController):
     def on_loss(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
         self.was_nack = True
 
-    def on_timeout(self, now: float) -> None:  # noqa: ARG002 - part of the interface
+    def on_timeout(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
         self.cut(ON_NACK)
 
     def cut(self, times: int) -> None:

@@ -105,7 +105,7 @@ class Swift(CompiledController):
         self.timeouts = 0
         self.cut_most(now)
 
-    def on_timeout(self, now: float) -> None:
+    def on_timeout(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
         self.timeouts += 1
         if self.timeouts >= self.config.retransmit_reset:
             self.set_cwnd(now, self.config.min_window)

@@ -108,7 +108,7 @@ class Timely(CompiledController):
     def on_loss(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
         self.halve(now)
 
-    def on_timeout(self, now: float) -> None:
+    def on_timeout(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
         self.halve(now)
 
     def halve(self, now: float) -> None:

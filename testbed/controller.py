@@ -102,7 +102,7 @@ class Feedback:
     ce_packets: Ints  # acknowledged packets that carried CE
     cnps: Ints
     lost_packets: Ints  # gaps in the acknowledged packet numbers (NACK); with many paths: see agent/paths.h
-    timeouts: Ints  # 1 where the retransmission timeout fired
+    timeouts: Ints  # 1 where the retransmission timeout fired: then all that was in flight is in lost_packets
     int_stack: IntStack | None = None  # only with Signal.INT; rows with hops == 0 carry none
     inc_packets: Ints | None = None  # acknowledged packets with INC, see `Ack`; None for none
 
@@ -279,8 +279,8 @@ class CompiledController(Stateful, ControllerBase):
     def on_loss(self, now: float, packets: int) -> None:
         """Packets were lost (a gap in the packet numbers of a path); comes before the ACK that shows it."""
 
-    def on_timeout(self, now: float) -> None:
-        """Nothing came back for a whole retransmission timeout."""
+    def on_timeout(self, now: float, packets: int) -> None:
+        """Nothing came back for a whole retransmission timeout: so many packets were in flight, and count as lost."""
 
     def on_timer(self, now: float) -> None:
         """``self.timer`` is due. Set the next time, or inf; it may be late: compare with ``now``."""

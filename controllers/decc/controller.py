@@ -110,7 +110,7 @@ class DeccForm(CompiledController):
     def on_loss(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
         self.lost += packets
 
-    def on_timeout(self, now: float) -> None:
+    def on_timeout(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
         """The paper has no rule: half, once per RTT."""
         if now - self.halved >= self.rtt_average:
             self.halved = now

@@ -91,7 +91,7 @@ class Executor(CompiledController):
     def on_loss(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
         self.lose(now)
 
-    def on_timeout(self, now: float) -> None:
+    def on_timeout(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
         self.lose(now)
 
     def lose(self, now: float) -> None:

@@ -69,7 +69,7 @@ class Vivace(MonitorIntervals):
             self.tried[0] = self.base
             self.begin(ack, 1)
 
-    def on_timeout(self, now: float) -> None:  # noqa: ARG002 - part of the interface
+    def on_timeout(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
         self.base = max(self.base / 2, LEAST)
         self.send_at(self.base)
         self.phase = PROBING

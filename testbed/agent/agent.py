@@ -80,8 +80,8 @@ class Agent(ABC):
         """
 
     @abstractmethod
-    def time_out(self, now: float, flows: Ints) -> None:
-        """What was in flight of these flows has been declared lost."""
+    def time_out(self, now: float, flows: Ints, packets: Ints) -> None:
+        """All that was in flight of these flows, so many packets of each, has been declared lost."""
 
     @abstractmethod
     def wait(self, now: float, until: float) -> None:
@@ -140,5 +140,4 @@ class Agent(ABC):
         self.datapath.last_feedback[silent] = now
         lost = self.datapath.ask_again(silent, self.timing.timeout, now)
         if len(lost):
-            self.datapath.declare_lost(lost, now)
-            self.time_out(now, lost)
+            self.time_out(now, lost, self.datapath.declare_lost(lost, now))

@@ -72,8 +72,8 @@ class BatchAgent(Agent):
             self._call(self.controller.on_timer, now, due)
             self.apply(due, now)
 
-    def time_out(self, now: float, flows: Ints) -> None:
-        feedback = timeout_feedback(self.flows, flows, self.datapath.expected)
+    def time_out(self, now: float, flows: Ints, packets: Ints) -> None:
+        feedback = timeout_feedback(self.flows, flows, packets, self.datapath.expected)
         self._trace.record(TIMEOUT, now, len(flows), feedback_row(flows, feedback))
         self._feed(now, flows, feedback)
 
@@ -137,8 +137,8 @@ class BatchAgent(Agent):
         self.apply(flows, now)
 
 
-def timeout_feedback(flows: Flows, silent: Ints, expected: Ints) -> Feedback:
-    """The feedback for the controller when the retransmission timeout fires."""
+def timeout_feedback(flows: Flows, silent: Ints, packets: Ints, expected: Ints) -> Feedback:
+    """The feedback when the retransmission timeout fires: so many packets of each flow count as lost."""
     none = np.zeros(len(silent), np.int64)
     return Feedback(
         acked_packets=none,
@@ -149,6 +149,6 @@ def timeout_feedback(flows: Flows, silent: Ints, expected: Ints) -> Feedback:
         rtt=np.full(len(silent), np.nan),
         ce_packets=none,
         cnps=none,
-        lost_packets=none,
+        lost_packets=packets,
         timeouts=np.ones(len(silent), np.int64),
     )

@@ -322,15 +322,16 @@ class Datapath:
         self.reschedule(starved, now)
         return flows[on_its_way]
 
-    def declare_lost(self, flows: Ints, now: float) -> None:
-        """Declare everything in flight of ``flows`` lost: the retransmission timeout."""
+    def declare_lost(self, flows: Ints, now: float) -> Ints:
+        """The retransmission timeout: all in flight of ``flows`` counts as lost. Returns how many packets of each."""
         state = self.flows
         flows = np.ascontiguousarray(flows, np.int64)
         state.timeouts[flows] += 1
         if self.c.transport.recovery:
+            before = state.lost[flows]
             for agent, own in self.split(flows):
                 self.code.send_again(agent, own.ctypes.data, len(own), now)
-            return
+            return state.lost[flows] - before
         if self.c.paths.chooser:
             for agent, own in self.split(flows):
                 self.code.give_up(agent, own.ctypes.data, len(own), now)
@@ -339,6 +340,7 @@ class Datapath:
         state.lost[flows] += lost
         state.to_send[flows] += lost
         state.inflight[flows] = 0
+        return lost
 
 
 def _address(column: object, n: int) -> int:

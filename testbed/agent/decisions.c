@@ -145,11 +145,11 @@ int64_t serve_moment(struct datapath *d)
 	return looks == ENDLESS && heap_first(&d->alarms) <= now;
 }
 
-/* Everything in flight of these flows was declared lost. */
-void time_out(struct datapath *d, const int64_t *flows, int64_t n, double now)
+/* Everything in flight of these flows was declared lost, so many packets of each. */
+void time_out(struct datapath *d, const int64_t *flows, const int64_t *lost, int64_t n, double now)
 {
 	for (int64_t i = 0; i < n; i++) {
-		if (!tell_timeout(d, flows[i], now))
+		if (!tell_timeout(d, flows[i], lost[i], now))
 			return;
 		decided(d, flows[i], now);
 	}

@@ -32,7 +32,7 @@ void decide_due(struct datapath *d, double now);
 double next_moment(struct datapath *d);
 int64_t serve(struct datapath *d, double until);
 int64_t serve_moment(struct datapath *d);
-void time_out(struct datapath *d, const int64_t *flows, int64_t n, double now);
+void time_out(struct datapath *d, const int64_t *flows, const int64_t *lost, int64_t n, double now);
 
 static inline int has_failed(const struct decisions *c)
 {

@@ -53,10 +53,10 @@ class Decisions:
         except Exception as error:  # noqa: BLE001
             self._lost = error
 
-    def time_out(self, flows: Ints, now: float) -> None:
-        """These flows have been silent for too long."""
-        flows = np.ascontiguousarray(flows, np.int64)
-        self._code.time_out(self._pointer, flows.ctypes.data, len(flows), now)
+    def time_out(self, flows: Ints, packets: Ints, now: float) -> None:
+        """These flows have been silent for too long, and so many packets of each count as lost."""
+        flows, packets = np.ascontiguousarray(flows, np.int64), np.ascontiguousarray(packets, np.int64)
+        self._code.time_out(self._pointer, flows.ctypes.data, packets.ctypes.data, len(flows), now)
 
     def decide_due(self, now: float) -> None:
         """Make all decisions that are due by ``now``, and start flows."""

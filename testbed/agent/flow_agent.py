@@ -27,7 +27,7 @@ class Deciding(Protocol):
     @property
     def steps(self) -> int: ...
 
-    def time_out(self, flows: Ints, now: float) -> None: ...
+    def time_out(self, flows: Ints, packets: Ints, now: float) -> None: ...
 
     def decide_due(self, now: float) -> None: ...
 
@@ -62,8 +62,8 @@ class FlowAgent(Agent):
         self.decisions.decide_due(now)
         self._check()
 
-    def time_out(self, now: float, flows: Ints) -> None:
-        self.decisions.time_out(flows, now)
+    def time_out(self, now: float, flows: Ints, packets: Ints) -> None:
+        self.decisions.time_out(flows, packets, now)
         self._check()
 
     def wait(self, now: float, until: float) -> None:

@@ -196,7 +196,8 @@ def declared(library: ctypes.CDLL) -> ctypes.CDLL:
     library.reschedule.restype, library.reschedule.argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
     library.due_timers.restype, library.due_timers.argtypes = c_int64, [c_void_p, c_double, c_void_p]
     library.report_sent.restype, library.report_sent.argtypes = c_int64, [c_void_p, c_void_p, c_void_p]
-    names = ["time_out", "send_again"]
+    library.time_out.restype, library.time_out.argtypes = None, [c_void_p, c_void_p, c_void_p, c_int64, c_double]
+    names = ["send_again"]
     if hasattr(library, GIVE_UP):
         names.append(GIVE_UP)
     for name in names:

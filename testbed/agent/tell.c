@@ -167,13 +167,13 @@ int tell_timer(struct datapath *d, int64_t f, double now)
 	return 1;
 }
 
-/* Everything in flight of the flow was declared lost. */
-int tell_timeout(struct datapath *d, int64_t f, double now)
+/* Everything in flight of the flow was declared lost, so many packets. */
+int tell_timeout(struct datapath *d, int64_t f, int64_t lost, double now)
 {
 	struct cc_ack ack = nothing_acked(d, f, now);
 
-	if (!decide(d, f, CC_ON_TIMEOUT, now, 0, NULL))
+	if (!decide(d, f, CC_ON_TIMEOUT, now, lost, NULL))
 		return 0;
-	trace_feedback(d, TIMEOUT, f, &ack, 0, 0);
+	trace_feedback(d, TIMEOUT, f, &ack, 0, lost);
 	return 1;
 }

@@ -15,7 +15,7 @@ struct record;
 int tell_start(struct datapath *d, int64_t f, double now);
 int tell_sent(struct datapath *d, int64_t f, int64_t bytes, double now);
 int tell_timer(struct datapath *d, int64_t f, double now);
-int tell_timeout(struct datapath *d, int64_t f, double now);
+int tell_timeout(struct datapath *d, int64_t f, int64_t lost, double now);
 void tell_ack(struct datapath *d, int64_t f, const struct record *r, const struct progress *what, double rtt, double now);
 void tell_loss(struct datapath *d, int64_t f, int64_t lost, double now);
 void tell_cnp(struct datapath *d, int64_t f, double now);

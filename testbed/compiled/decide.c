@@ -31,7 +31,7 @@ int64_t feed(struct decider *d, const struct columns *c, int64_t rows, double no
 	for (int64_t row = 0; row < rows; row++) {
 		int64_t f = c->flow[row];
 
-		if (c->lost[row] && !tell(d, f, CC_ON_LOSS, now, c->lost[row], NULL))
+		if (c->lost[row] && !c->timeouts[row] && !tell(d, f, CC_ON_LOSS, now, c->lost[row], NULL))
 			return 0;
 		if (!isnan(c->rtt[row])) { /* the fluid model may acknowledge less than a packet */
 			read_ack(&ack, c, row, now);
@@ -42,7 +42,7 @@ int64_t feed(struct decider *d, const struct columns *c, int64_t rows, double no
 			if (!tell(d, f, CC_ON_CNP, now, 0, NULL))
 				return 0;
 		}
-		if (c->timeouts[row] && !tell(d, f, CC_ON_TIMEOUT, now, 0, NULL))
+		if (c->timeouts[row] && !tell(d, f, CC_ON_TIMEOUT, now, c->lost[row], NULL))
 			return 0;
 	}
 	return 1;

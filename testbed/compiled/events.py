@@ -32,7 +32,7 @@ CONTROLLER = Interface(
         "on_ack": "ack",
         "on_cnp": "now",
         "on_loss": "now, number",
-        "on_timeout": "now",
+        "on_timeout": "now, number",
         "on_timer": "now",
         "on_sent": "now, number",
         "on_src": "now, ack.rtt, ack.hops[0].queue, ack.hops[0].rate",

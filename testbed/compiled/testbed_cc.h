@@ -136,7 +136,8 @@ struct cc_controller {
 	void (*on_ack)(struct cc_flow *flow, const struct cc_ack *ack);
 	void (*on_cnp)(struct cc_flow *flow, double now);
 	void (*on_loss)(struct cc_flow *flow, double now, int64_t packets); /* NACK: before the ACK that shows it */
-	void (*on_timeout)(struct cc_flow *flow, double now); /* nothing came back for a retransmission timeout */
+	/* nothing came back for a retransmission timeout: all that was in flight, so many packets, counts as lost */
+	void (*on_timeout)(struct cc_flow *flow, double now, int64_t packets);
 	void (*on_timer)(struct cc_flow *flow, double now); /* set the next time, or INFINITY; it may be late */
 	void (*on_sent)(struct cc_flow *flow, double now, int64_t bytes);
 	/* a switch says: a packet, sent `age` seconds ago, found `queue` bytes at a port of `rate` */
@@ -182,7 +183,7 @@ struct cc_library {
 		case CC_ON_ACK: CC_TELL(on_ack, flow, ack); break;                                                \
 		case CC_ON_CNP: CC_TELL(on_cnp, flow, now); break;                                                \
 		case CC_ON_LOSS: CC_TELL(on_loss, flow, now, number); break;                                      \
-		case CC_ON_TIMEOUT: CC_TELL(on_timeout, flow, now); break;                                        \
+		case CC_ON_TIMEOUT: CC_TELL(on_timeout, flow, now, number); break;                                \
 		case CC_ON_TIMER: CC_TELL(on_timer, flow, now); break;                                            \
 		case CC_ON_SENT: CC_TELL(on_sent, flow, now, number); break;                                      \
 		case CC_ON_SRC: CC_TELL(on_src, flow, now, ack->rtt, ack->hops[0].queue, ack->hops[0].rate); break; \

@@ -50,7 +50,7 @@ class Counting(CompiledController):
         self.cnps += 1
         self.publish()
 
-    def on_timeout(self, now: float) -> None:  # noqa: ARG002 - part of the interface
+    def on_timeout(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
         self.timeouts += 1
         self.publish()
 
@@ -164,7 +164,7 @@ class Broken(CompiledController):
 """
 CALLBACKS = {
     "on_ack": "on_ack(self, ack)", "on_cnp": "on_cnp(self, now)", "on_loss": "on_loss(self, now, packets)",
-    "on_timeout": "on_timeout(self, now)", "on_timer": "on_timer(self, now)",
+    "on_timeout": "on_timeout(self, now, packets)", "on_timer": "on_timer(self, now)",
     "on_sent": "on_sent(self, now, sent_bytes)", "on_start": "on_start(self, now)",
 }  # fmt: skip
 

@@ -48,7 +48,7 @@ static void on_ack(struct cc_flow *flow, const struct cc_ack *ack)
 
 static void on_cnp(struct cc_flow *flow, double now) { flow->timer = now; }
 static void on_loss(struct cc_flow *flow, double now, int64_t packets) { flow->timer = now + (double)packets; }
-static void on_timeout(struct cc_flow *flow, double now) { flow->rate = 1e9 + now; }
+static void on_timeout(struct cc_flow *flow, double now, int64_t packets) { flow->rate = 1e9 + now + (double)packets; }
 static void on_timer(struct cc_flow *flow, double now) { flow->timer = 2 * now; }
 static void on_sent(struct cc_flow *flow, double now, int64_t bytes) { flow->window = now + (double)bytes; }
 static void on_src(struct cc_flow *flow, double now, double age, double queue, double rate)
@@ -132,8 +132,8 @@ def test_every_event_reaches_it(tmp_path: Path) -> None:
     assert flow.timer == 10.0
     flow.on_sent(1.0, 1500)
     assert flow.window == 1501.0
-    flow.on_timeout(1.0)
-    assert flow.rate == 1e9 + 1
+    flow.on_timeout(1.0, 5)
+    assert flow.rate == 1e9 + 6
     flow.on_src(1.0, 2.0, 3.0, 1e9)
     assert flow.rate == 1e9 + 7
 

@@ -37,8 +37,8 @@ class Diary(CompiledController):
     def on_loss(self, now: float, packets: int) -> None:
         self.told.append(("loss", now, packets))
 
-    def on_timeout(self, now: float) -> None:
-        self.told.append(("timeout", now))
+    def on_timeout(self, now: float, packets: int) -> None:
+        self.told.append(("timeout", now, packets))
         self.window = 1000.0
 
     def on_timer(self, now: float) -> None:
@@ -84,22 +84,22 @@ def test_start_again_is_a_new_object() -> None:
 
 def test_one_row_becomes_callbacks_in_order() -> None:
     controller = made()
-    row = feedback(acked_packets=4, lost_packets=2, cnps=2, timeouts=1, ce_packets=3, acked_seq=9, next_seq=20,
+    row = feedback(acked_packets=4, lost_packets=2, cnps=2, ce_packets=3, acked_seq=9, next_seq=20,
                    inflight=7000, rtt=9e-6)  # fmt: skip
     controller.on_feedback(1.0, np.array([2]), row)
     loss, ack, *rest = diary(controller, 2)
     assert loss == ("loss", 1.0, 2)
-    assert rest == [("cnp", 1.0), ("cnp", 1.0), ("timeout", 1.0)]
+    assert rest == [("cnp", 1.0), ("cnp", 1.0)]
     assert ack == Ack(1.0, 4, 4 * WIRE, 9, 20, 7000, 9e-6, 3, ())
-    assert (controller.rate[2], controller.window[2]) == (2e9, 1000)
+    assert (controller.rate[2], controller.window[2]) == (2e9, 5000)
     assert diary(controller, 0) == diary(controller, 1) == []
     assert controller.rate[0] == 1e9
 
 
-def test_nothing_acknowledged_is_no_ack() -> None:
+def test_what_a_timeout_takes_for_lost_is_neither_a_loss_nor_an_ack() -> None:
     controller = made()
-    controller.on_feedback(1.0, np.array([0]), feedback(timeouts=1))
-    assert diary(controller, 0) == [("timeout", 1.0)]
+    controller.on_feedback(1.0, np.array([0]), feedback(timeouts=1, lost_packets=7))
+    assert diary(controller, 0) == [("timeout", 1.0, 7)]
 
 
 def test_rows_go_to_their_flows_with_their_hops() -> None:

@@ -162,10 +162,12 @@ def test_four_targets_of_delay_ask_for_quick_adapt() -> None:
         assert (window == 2 * WIRE) == adapts
 
 
-def test_a_timeout_leaves_one_packet() -> None:
+@pytest.mark.parametrize(("packets", "left"), [(4, BDP - 4 * WIRE), (10_000, WIRE)])
+def test_what_a_timeout_takes_for_lost_leaves_the_window_but_one_packet(packets: int, left: float) -> None:
+    """OnInferredLoss (specification, 3.6.13.5)."""
     made = nscc()
-    made.on_feedback(1e-3, ONE, feedback(timeouts=1))
-    assert (made.window[0], made.rate[0]) == (WIRE, pytest.approx(8 * WIRE / T))
+    made.on_feedback(1e-3, ONE, feedback(timeouts=1, lost_packets=packets))
+    assert (made.cwnd[0], made.rate[0]) == pytest.approx((left, 8 * left / T))
 
 
 def incast(flows: int, *settings: str) -> Summary:

@@ -196,10 +196,11 @@ class DividedDecisions:
         """Of all parts."""
         self._code.decide_parts(self._parts.pointer, now)
 
-    def time_out(self, flows: Ints, now: float) -> None:
-        """These flows have been silent for too long."""
+    def time_out(self, flows: Ints, packets: Ints, now: float) -> None:
+        """These flows have been silent for too long, and so many packets of each count as lost."""
         for agent, own in self._parts.split(flows):
-            self._code.time_out(agent, own.ctypes.data, len(own), now)
+            lost = packets[np.isin(flows, own)]
+            self._code.time_out(agent, own.ctypes.data, lost.ctypes.data, len(own), now)
 
     @property
     def has_failed(self) -> bool:

@@ -100,7 +100,7 @@ def test_losses_cut_once_per_rtt() -> None:
     for now in (T, 1.5 * T):
         one.on_loss(now, 4)
     assert one.cwnd == pytest.approx(PACKETS * 717 / 1024)
-    one.on_timeout(2.1 * T)
+    one.on_timeout(2.1 * T, 4)
     assert one.cwnd == pytest.approx(PACKETS * (717 / 1024) ** 2)
 
 

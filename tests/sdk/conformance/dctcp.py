@@ -50,7 +50,7 @@ class Dctcp(CompiledController):
     def on_loss(self, now: float, packets: int) -> None:  # noqa: ARG002 - the interface
         self.packets /= 2
 
-    def on_timeout(self, now: float) -> None:  # noqa: ARG002 - the interface
+    def on_timeout(self, now: float, packets: int) -> None:  # noqa: ARG002 - part of the interface
         self.packets = 1.0
 
     def _publish(self, rtt: float) -> None:

@@ -29,7 +29,7 @@ CALLBACKS: dict[str, tuple[str, tuple[Term | Thing, ...]]] = {
     "on_ack": ("const struct cc_ack *ack", (Thing("ack", "ack"),)),
     "on_cnp": ("double now", (Term("now", "double"),)),
     "on_loss": ("double now, int64_t packets", (Term("now", "double"), Term("packets", "int64_t"))),
-    "on_timeout": ("double now", (Term("now", "double"),)),
+    "on_timeout": ("double now, int64_t packets", (Term("now", "double"), Term("packets", "int64_t"))),
     "on_timer": ("double now", (Term("now", "double"),)),
     "on_sent": ("double now, int64_t bytes", (Term("now", "double"), Term("bytes", "int64_t"))),
     "on_src": (

@@ -132,7 +132,7 @@ public:
 	void timer(double now) { tell(CC_ON_TIMER, std::max(now, next_timer()), 0, NULL); }
 	void sent(double now, int64_t size) { tell(CC_ON_SENT, now, size, NULL); }
 	void lost(double now, int64_t packets) { tell(CC_ON_LOSS, now, packets, NULL); }
-	void timeout(double now) { tell(CC_ON_TIMEOUT, now, 0, NULL); }
+	void timeout(double now, int64_t packets) { tell(CC_ON_TIMEOUT, now, packets, NULL); }
 
 	// An acknowledgement, then the CNP that a receiver would have sent with it: at most one per interval.
 	void acked(const cc_ack &ack)

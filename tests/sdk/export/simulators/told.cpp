@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 		else if (what == "loss")
 			flow.lost(now, static_cast<int64_t>(value));
 		else if (what == "timeout")
-			flow.timeout(now);
+			flow.timeout(now, static_cast<int64_t>(value));
 		else if (what == "timer")
 			flow.timer(now);
 		else

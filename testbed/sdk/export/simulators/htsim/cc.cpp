@@ -85,9 +85,11 @@ void CcSrc::doNextEvent()
 	if (picoseconds(_flow.next_timer()) <= now)
 		_flow.timer(seconds(now));
 	if (!_outstanding.empty() && now >= _last_heard + _rto) {
+		const auto packets = static_cast<int64_t>(_outstanding.size());
+
 		lose(_outstanding.size());
 		_last_heard = now;
-		_flow.timeout(seconds(now));
+		_flow.timeout(seconds(now), packets);
 	}
 	if (now >= _next_send && may_send())
 		send();

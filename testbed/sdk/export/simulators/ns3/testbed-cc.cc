@@ -148,7 +148,7 @@ TestbedCc::Sent(SequenceNumber32 before, SequenceNumber32 now)
 }
 
 void
-TestbedCc::CongestionStateSet(Ptr<TcpSocketState>, TcpSocketState::TcpCongState_t state)
+TestbedCc::CongestionStateSet(Ptr<TcpSocketState> tcb, TcpSocketState::TcpCongState_t state)
 {
     const double now = Simulator::Now().GetSeconds();
 
@@ -157,7 +157,7 @@ TestbedCc::CongestionStateSet(Ptr<TcpSocketState>, TcpSocketState::TcpCongState_
     if (state == TcpSocketState::CA_RECOVERY)
         m_flow->lost(now, 1); // TCP tells of a recovery, not of each packet
     else if (state == TcpSocketState::CA_LOSS)
-        m_flow->timeout(now);
+        m_flow->timeout(now, tcb->m_bytesInFlight.Get() / m_segment);
     else
         return;
     Apply();
