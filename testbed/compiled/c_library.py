@@ -28,9 +28,12 @@ from testbed.errors import BadInput, TestbedError
 log = logging.getLogger(__package__)
 FOLDER = Path(__file__).parent
 HEADER = FOLDER / "testbed_cc.h"
-VERSION = 1  # CC_VERSION
+VERSION = 2  # CC_VERSION
 SOURCE, SHARED = ".c", ".so"
-FLAGS = ("-std=c99", "-O2", "-g", "-Wall", "-Wextra", EXACT, "-shared", "-fPIC", f"-I{FOLDER}", "-lm", "-Wl,-z,defs")
+FLAGS = (
+    "-std=c99", "-O2", "-g", "-Wall", "-Wextra", "-Werror=incompatible-pointer-types", EXACT, "-shared", "-fPIC",
+    f"-I{FOLDER}", "-lm", "-Wl,-z,defs",
+)  # fmt: skip
 GUARD = Unit("guard", (FOLDER / "guard.c", FOLDER / "isolate.c"), SHARED, LIBRARY_FLAGS, headers=(FOLDER,))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Any
 
 from testbed.chooser import PathChooser
 from testbed.controller import CompiledController
+from testbed.errors import BadInput
 from testbed.receiver import CreditController
 
 
@@ -22,6 +24,18 @@ class Interface:
     def names(self) -> tuple[str, ...]:
         """Of the callbacks: positions are C's numbers."""
         return tuple(self.events)
+
+    def check(self, form: type[Any]) -> None:
+        """Raises BadInput if a callback of ``form`` does not take what it is told."""
+        for event in self.events:
+            callback, takes = getattr(form, event), inspect.signature(getattr(self.base, event)).parameters
+            try:
+                inspect.signature(callback).bind(*takes)
+            except TypeError:
+                code = inspect.unwrap(callback).__code__
+                raise BadInput(
+                    f"{code.co_filename}, line {code.co_firstlineno}: expected {event}({', '.join(takes)})"
+                ) from None
 
 
 CONTROLLER = Interface(

@@ -86,6 +86,7 @@ class Records:
 
     def _make(self, compiled: bool, seeds: Sequence[int] | None) -> None:
         form = self.form
+        self.interface.check(form)
         made = {path: form(self.config, path) for path in set(self.by_flow)}
         if compiled and form.compiled and self._compile(made):
             if seeds is not None:

@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CC_VERSION 1 /* of this interface */
+#define CC_VERSION 2 /* of this interface */
 #define CC_MOST_HOPS 8
 
 /* What a controller needs from the network. Every packet is acknowledged, with or without these. */

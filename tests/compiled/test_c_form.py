@@ -196,11 +196,14 @@ def test_it_has_no_form_in_python(tmp_path: Path) -> None:
         CompiledFlows(one.form, one.configure(None, {}), paths(1), False)
 
 
+OF_VERSION_1 = "#undef CC_VERSION\n#define CC_VERSION 1\nCC_NO_OPTIONS"
 WRONG = {
     "does not compile": (BODY % "flow->rat = 1;", "no member named"),
     "no controller": ("int nothing;\n", "declares no controller; end it with CC_CONTROLLER(...)"),
     "another order": (BODY.replace("\tCC_FLOW;", "\tint first;\n\tCC_FLOW;") % "(void)ack;", "must begin with CC_FLOW"),
     "another file": ('#include "other.h"\n' + BODY % "(void)ack;", "a controller is one file"),
+    "other arguments": (ALL.replace(".on_timeout = on_timeout", ".on_timeout = on_cnp"), "int64_t"),
+    "another version": (BODY.replace("CC_NO_OPTIONS", OF_VERSION_1) % "(void)ack;", "version 1 of testbed_cc.h; this"),
     "a strange type": (ALL.replace("int64_t, steps", "float, steps"), "option 'steps': type 'float'; "),
     "a strange range": (ALL.replace('"[1, inf)"', '"from 1"'), "option 'steps': range 'from 1'; expected for example"),
     "a default out of range": (ALL.replace("steps, 5", "steps, 0"), "option 'steps': the default 0 is not in [1, inf)"),

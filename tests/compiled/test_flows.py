@@ -9,6 +9,7 @@ import pytest
 
 from testbed.compiled.flows import CompiledFlows, build
 from testbed.controller import Ack, CompiledController, IntStack, Path, Signal
+from testbed.errors import BadInput
 from testbed.plugin import PluginConfig
 from testbed.registry import find
 from tests.support.rows import WIRE, feedback, paths
@@ -135,6 +136,16 @@ def test_batch_form_is_built_as_it_is() -> None:
 def test_defaults_of_the_interface() -> None:
     assert Diary.adaptive is True
     assert Diary.cnp_interval(PluginConfig()) == 50e-6
+
+
+def test_a_callback_that_takes_something_else_is_named_with_its_line() -> None:
+    class Old(Diary):
+        def on_timeout(self, now: float) -> None:  # type: ignore[override]
+            self.window = now
+
+    line = Old.on_timeout.__code__.co_firstlineno
+    with pytest.raises(BadInput, match=rf"test_flows\.py, line {line}: expected on_timeout\(self, now, packets\)"):
+        build(Old, PluginConfig(), paths())
 
 
 def test_a_misspelt_attribute_is_an_error_that_names_the_near_one() -> None:
