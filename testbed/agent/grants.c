@@ -4,10 +4,10 @@
 #include "datapath.h"
 #include "machine.h"
 
-/* Packets granted, or sent unasked, that have not arrived. Who wants less than it may send unasked sends no more. */
+/* Packets granted, or sent unasked, that have not arrived. Who wants less than it may send sends no more. */
 static int64_t outstanding(const struct account *a)
 {
-	int64_t unused = a->asked < 0 ? a->asked : 0, packets = a->unasked + unused + a->granted - a->left;
+	int64_t used = a->asked < a->granted ? a->asked : a->granted, packets = a->unasked + used - a->left;
 
 	return packets > 0 ? packets : 0;
 }
@@ -179,7 +179,7 @@ static void note_arrival(struct datapath *d, const struct record *r, double dela
 	a->asked += trimmed;
 	asked = nearest(a->granted, said + a->trims, ASKED_BITS);
 	left = numbered(d) ? nearest(a->left, r->psn, 16) : nearest(a->left, r->psn, 24) + 1;
-	if (!a->started || asked > a->asked)
+	if (!a->started || left > a->left || asked > a->asked) /* the newest, which may want less: what asks is data, too */
 		a->asked = asked;
 	if (left > a->left)
 		a->left = left;

@@ -82,6 +82,22 @@ def test_everything_arrives_where_the_first_packets_overflow_the_buffer() -> Non
     assert flows.lost_packets.sum() > 0
 
 
+@pytest.mark.parametrize("receiver", ["eqds", "rccc"])
+def test_credits_that_a_flow_needs_no_more_do_not_keep_others_waiting(receiver: str) -> None:
+    """All that flows have is sent unasked, and lost. What asks is data, too: less is wanted when credits come.
+
+    While those counted as on their way, the line was idle for three fifths of the time.
+    """
+    settings = [
+        "rack.hosts=513", "traffic.senders=512", "traffic.size=100 kB", "traffic.payload=4 kB", "time.duration=16 ms",
+        "rack.switch.buffer=200 kB", "tuner.kmin=20 kB", "tuner.kmax=40 kB", f"receiver={receiver}",
+    ]  # fmt: skip
+    flows = completed(*settings).flows
+    line = 512 * 25 * 4074 * 8 / 100e9  # s that the packets take
+    assert flows.finished.max() < 1.05 * line
+    assert flows.lost_packets.sum() > 512 * 25
+
+
 @pytest.mark.parametrize("recovery", ["go-back-n", "selective-repeat"])
 def test_where_nothing_is_lost_recovery_makes_no_difference(recovery: str) -> None:
     plain, one = (
