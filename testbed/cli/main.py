@@ -7,6 +7,7 @@ command that needs it, so that ``testbed --help`` is quick.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -75,6 +76,8 @@ GROUPS = {
     "Switches and real hosts": {"lab": lab, "switch": switch},
 }
 
+SELDOM = 10_000  # new objects until Python looks for cycles: a command keeps what it makes, so it finds none
+
 app = typer.Typer(
     name="testbed",
     cls=Group,
@@ -107,6 +110,7 @@ def commands() -> Callable[..., int | None]:
 
 def main() -> int:
     """Run a command: every known error is one message on stderr and an exit code."""
+    gc.set_threshold(SELDOM)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's would spin on cores that agents and runs need
     words.join()
     try:

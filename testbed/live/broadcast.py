@@ -73,7 +73,7 @@ def observer(address: str | None, ui: bool, allow_edits: bool = False) -> Iterat
     if address == "none":
         yield Observers([progress, control])
         return
-    from testbed.live.server import Edits, listen  # which imports what only it needs: HTTP, TLS, Prometheus
+    from testbed.live.server import Edits, listen  # which imports what only it needs: HTTP, Prometheus
 
     server = listen(address)
     broadcast = Broadcast(server)
