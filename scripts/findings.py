@@ -4,7 +4,7 @@ A page is written by hand but for its tables. From ``<!-- adpg-table-2 -->`` to 
 comparison of that name, of results/adpg-table-2.csv; one of more than `MOST_ROWS` as a picture, with its figures in
 tables/adpg-table-2.csv. From ``<!-- adpg-table-2 kernel -->`` on stand its cells in the kernel's rack, of
 results/kernel/adpg-table-2.csv, beside the others. ``<!-- agreement -->`` is a picture of all of a page's comparisons,
-``<!-- intervals -->`` one of the medians in its tables.
+``<!-- intervals -->`` one of the medians in its tables, ``<!-- differences -->`` one of the per cents in them.
 With ``FROM=FOLDER``, where `testbed reproduce all --engine virtual --out FOLDER` left its runs, each of them replaces
 the one that was kept.
 """
@@ -16,7 +16,7 @@ import re
 import sys
 from pathlib import Path
 
-from finding_plot import agreement, draw, intervals, pairs
+from finding_plot import agreement, differences, draw, intervals, pairs
 
 from testbed.results.papers import comparison as published
 from testbed.results.papers import kept, table
@@ -32,7 +32,7 @@ from testbed.runs.reproduce.measure import collect
 PAGES = Path(__file__).resolve().parents[1] / "docs/findings"
 BLOCK = re.compile(r"(<!-- ([\w-]+)( kernel)? -->\n).*?(<!-- end -->)", re.DOTALL)
 ENGINE = "virtual"
-AGREEMENT, INTERVALS = "agreement", "intervals"  # pictures
+AGREEMENT, INTERVALS, DIFFERENCES = "agreement", "intervals", "differences"  # pictures
 MOST_ROWS = 8  # that anybody reads, of figures beside each other
 
 
@@ -55,6 +55,9 @@ def filled(page: str, results: Path) -> str:
         if found[2] == INTERVALS:
             intervals(page, results.parent / f"tables/{INTERVALS}.svg")
             return f"{found[1]}\n![Medians and intervals of the tables below](tables/{INTERVALS}.svg)\n\n{found[4]}"
+        if found[2] == DIFFERENCES:
+            differences(page, results.parent / f"tables/{DIFFERENCES}.svg")
+            return f"{found[1]}\n![What the tables below differ by](tables/{DIFFERENCES}.svg)\n\n{found[4]}"
         if found[2] == AGREEMENT:
             return f"{found[1]}\n{_agreement(page, results)}\n\n{found[4]}"
         comparison = published.load(found[2])
