@@ -23,7 +23,7 @@ from testbed.live.reached import MOST_BYTES
 HOST, PORT = "127.0.0.1", 9464
 PORTS_TRIED = 16  # runs that go on at once take the next ones
 MOST_EVENTS = 1500  # kept for clients that connect late: five minutes
-CLOSING_SECONDS = 1.0  # of wall time, for clients to receive the last event
+CLOSING_SECONDS = 1.0  # of wall time, for clients to receive the last event, or the rest of an answer
 
 
 class Edits(NamedTuple):
@@ -81,7 +81,7 @@ class LiveServer(web.Server):
             return self._events[first:], len(self._events) + self._dropped
 
     def close(self) -> None:
-        """Give clients a moment to receive the last event, then stop."""
+        """Give clients a moment to receive what is under way, then stop."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
@@ -98,7 +98,13 @@ class _Handler(web.Handler):
     server: LiveServer
 
     def do_GET(self) -> None:
-        path = self.path.partition("?")[0]
+        self.server.clients += 1
+        try:
+            self._answer(self.path.partition("?")[0])
+        finally:
+            self.server.clients -= 1
+
+    def _answer(self, path: str) -> None:
         if path == "/live":
             self._live()
         elif path == "/metrics":
@@ -157,17 +163,13 @@ class _Handler(web.Handler):
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
-        server = self.server
-        server.clients += 1
         try:
-            new, seen = server.wait_for_events(0)
+            new, seen = self.server.wait_for_events(0)
             while new:
                 self.wfile.write(b"".join(new))
-                new, seen = server.wait_for_events(seen)
+                new, seen = self.server.wait_for_events(seen)
         except OSError:  # the client has gone
             return
-        finally:
-            server.clients -= 1
 
 
 def listen(address: str | None) -> LiveServer:

@@ -68,7 +68,7 @@ def _watched(out: Path) -> Seen:
         try:
             with urllib.request.urlopen(f"{url[1]}/metrics", timeout=PATIENCE) as response:
                 seen.scrapes.append(samples(response.read().decode()))
-        except OSError:  # it has just ended
+        except (OSError, http.client.HTTPException):  # it has just ended
             break
         time.sleep(0.2)
     out_text, said = process.communicate(timeout=PATIENCE)

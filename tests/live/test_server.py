@@ -113,6 +113,30 @@ def test_the_end_is_heard_although_the_server_closes_at_once() -> None:
         assert list(reader) == [("end", {"verdict": "clean"})]
 
 
+def test_a_scrape_that_is_under_way_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "CLOSING_SECONDS", PATIENCE)
+    server, asked, go = LiveServer("127.0.0.1", 0), threading.Event(), threading.Event()
+
+    def collect() -> Iterator[None]:
+        asked.set()
+        go.wait(PATIENCE)
+        yield from ()
+
+    monkeypatch.setattr(server.exporter, "collect", collect)
+    server.start()
+    scraping = threading.Thread(target=get, args=(server, "/metrics"))
+    scraping.start()
+    assert asked.wait(PATIENCE)
+    closing = threading.Thread(target=server.close)
+    closing.start()
+    closing.join(0.2)
+    assert closing.is_alive()
+    go.set()
+    for thread in (scraping, closing):
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+
+
 def test_a_long_run_keeps_its_scene_and_the_newest_updates(server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "MOST_EVENTS", 10)
     server.publish("stage", {})
