@@ -38,11 +38,15 @@ UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # only machi
 
 def why_not() -> str:
     """Why nothing can be compiled here, and what to do; empty where it can."""
+    return _without_numba() or ("" if compiler() else NO_COMPILER)
+
+
+def _without_numba() -> str:
     try:
         version("numba")
     except PackageNotFoundError:
         return f"numba is not installed; run: {how_to_get(['numba'])}"
-    return "" if compiler() else NO_COMPILER
+    return ""
 
 
 @dataclass(frozen=True)
@@ -61,11 +65,14 @@ def library(translation: Translation, layout: np.dtype[Any]) -> Path | None:
     """
     if brought := shipped(shipped_name(translation, layout)):
         return brought
-    if missing := why_not():
-        _warn(translation.form.__name__, missing)
-        return None
-    target = cache_folder() / _name(translation, layout, _compiler())
-    return made_once(target, partial(_compile, translation, layout, target))
+    missing = _without_numba()
+    if not missing:
+        target = cache_folder() / _name(translation, layout, _compiler())
+        if target.exists() or compiler():
+            return made_once(target, partial(_compile, translation, layout, target))
+        missing = NO_COMPILER
+    _warn(translation.form.__name__, missing)
+    return None
 
 
 def _compile(translation: Translation, layout: np.dtype[Any], target: Path) -> None:

@@ -175,5 +175,15 @@ def test_without_numba_or_a_compiler_python_decides_and_says_what_is_missing(
     assert libraries(cache) == 0
 
 
+def test_what_was_compiled_before_needs_no_compiler(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert rate_of(tmp_path, TEXT) == 11.0
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert rate_of(tmp_path, TEXT) == 11.0  # as machine code
+    assert libraries(cache) == 1
+
+
 def raised(name: str) -> str:
     raise PackageNotFoundError(name)

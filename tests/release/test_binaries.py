@@ -72,7 +72,7 @@ def test_what_was_brought_decides_without_numba(tmp_path: Path, monkeypatch: pyt
     here = decided(CompiledFlows(plugin.form, config, paths(), True))
     (made,) = (tmp_path / "cache").glob("controller-*.so")
     made.rename(tmp_path / name)
-    monkeypatch.setattr(machine, "why_not", lambda: "numba is not installed")
+    monkeypatch.setattr(machine, "_without_numba", lambda: "numba is not installed")
     brought = CompiledFlows(plugin.form, config, paths(), True)
     assert brought.runs_as == "machine code"
     assert decided(brought) == here
