@@ -32,7 +32,11 @@ from testbed.runs.reproduce.measure import collect
 PAGES = Path(__file__).resolve().parents[1] / "docs/findings"
 BLOCK = re.compile(r"(<!-- ([\w-]+)( kernel)? -->\n).*?(<!-- end -->)", re.DOTALL)
 ENGINE = "virtual"
-AGREEMENT, INTERVALS, DIFFERENCES = "agreement", "intervals", "differences"  # pictures
+AGREEMENT = "agreement"
+OF_TABLES = {  # pictures of what a page's own tables say, and their words
+    "intervals": (intervals, "Medians and intervals of the tables below"),
+    "differences": (differences, "What the tables below differ by"),
+}
 MOST_ROWS = 8  # that anybody reads, of figures beside each other
 
 
@@ -52,12 +56,10 @@ def filled(page: str, results: Path) -> str:
     """A page with its tables as the kept results in ``results`` make them."""
 
     def block(found: re.Match[str]) -> str:
-        if found[2] == INTERVALS:
-            intervals(page, results.parent / f"tables/{INTERVALS}.svg")
-            return f"{found[1]}\n![Medians and intervals of the tables below](tables/{INTERVALS}.svg)\n\n{found[4]}"
-        if found[2] == DIFFERENCES:
-            differences(page, results.parent / f"tables/{DIFFERENCES}.svg")
-            return f"{found[1]}\n![What the tables below differ by](tables/{DIFFERENCES}.svg)\n\n{found[4]}"
+        if found[2] in OF_TABLES:
+            drawn, told = OF_TABLES[found[2]]
+            drawn(page, results.parent / f"tables/{found[2]}.svg")
+            return f"{found[1]}\n![{told}](tables/{found[2]}.svg)\n\n{found[4]}"
         if found[2] == AGREEMENT:
             return f"{found[1]}\n{_agreement(page, results)}\n\n{found[4]}"
         comparison = published.load(found[2])
