@@ -27,7 +27,7 @@ def choose(document: Document, kind: str, name: str, option: str) -> str:
             document.put((kind,), wanted, f"{option} {name}")
         return f"{kind} {name} as in the experiment, {told}" if told else ""
     document.put((kind,), wanted, f"{option} {name}")
-    return f"{kind} {name} instead of {had}" + (f", whose options went: {told}" if told else "")
+    return f"{kind} {name} replaces {had}" + (f" and its options ({told})" if told else "")
 
 
 def bring(document: Document, name: str, form: type[ControllerBase], *, new: bool) -> str:
@@ -43,7 +43,7 @@ def bring(document: Document, name: str, form: type[ControllerBase], *, new: boo
         came.insert(0, f"tuner.preset={wanted}")
     elif wanted and (tuner, options.get("preset")) != (DEFAULT_TUNER, wanted):
         stays = ", ".join(filter(None, (tuner, _told(options))))
-    found = [f"with it came {' and '.join(came)}"] if came else []
+    found = [f"it brings {' and '.join(came)}"] if came else []
     if stays:
         found.append(f"it is made for tuner.preset={wanted}, but the tuner stays: {stays}")
     return "; ".join(found)

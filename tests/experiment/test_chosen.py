@@ -33,8 +33,8 @@ def test_another_controller_brings_its_thresholds(controller: str) -> None:
     found = chosen(controller)
     assert preset(found) == controller
     assert found.told == (
-        f"controller {controller} instead of dcqcn, whose options went: preset: paper, window: bdp; "
-        f"with it came tuner.preset={controller}"
+        f"controller {controller} replaces dcqcn and its options (preset: paper, window: bdp); "
+        f"it brings tuner.preset={controller}"
     )
 
 
