@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,8 +19,8 @@ from testbed.advise.search import BATCH, History, search
 from testbed.advise.space import Space
 from testbed.advise.standing import Beside, Standing
 from testbed.advise.verdict import Verdict, decide
+from testbed.base.progress import clock
 from testbed.errors import BadInput
-from testbed.units import show_time
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def _possible(budget: Budget, evidence: Evidence, least: int) -> None:
         needed = (2 * budget.kept + MARGIN * budget.later * evidence.run) / (1 - SEARCHED)
         raise BadInput(
             f"--budget: a run takes {evidence.run:.1f} s, and choosing and checking {budget.later} of them; give at "
-            f"least {show_time(float(f'{needed:.2g}'))}, shorter runs (--set time.duration=...), or fewer --checks"
+            f"least {clock(60 * math.ceil(needed / 60))}, shorter runs (--set time.duration=...), or fewer --checks"
         )
     least += evidence.runs + budget.later
     if budget.runs is not None and budget.runs < least:

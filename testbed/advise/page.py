@@ -14,12 +14,12 @@ from testbed.advise.choose import MORE
 from testbed.advise.forest import Row, forest
 from testbed.advise.objective import better
 from testbed.advise.verdict import percent
+from testbed.base.progress import clock
 from testbed.results.compare.median import estimate
 from testbed.results.report import page
 from testbed.results.report.plot import Plot
 from testbed.results.summary import FIGURES
 from testbed.results.table import Cell, Table
-from testbed.units import show_time
 
 COLOURS = {"change": "clean", "nothing": "clean", "impossible": "degraded"}
 ENGINE = "Virtual engine: a simulation that runs the rack's own programs. "
@@ -53,7 +53,7 @@ def _about(advice: Advice) -> str:
     return (
         f"Draws of the traffic: {question.draws} that candidates were chosen by, {MORE * question.draws} for the best "
         f"few, {question.checks} others that the result was measured on. {advice.runs:,} runs, "
-        f"{show_time(float(f'{advice.seconds:.2g}'))} of wall time."
+        f"{clock(advice.seconds)} of wall time."
     )
 
 

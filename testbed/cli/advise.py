@@ -95,13 +95,12 @@ def advise(  # noqa: PLR0917 - one parameter per option
         constraints=tuple(constraint or ()), change=tuple(change or ()), keep=keep, draws=draws, checks=checks,
         worth=worth / 100, seed=seed,
     )  # fmt: skip
-    target = folder.prepare(out, "advice")
-    folder.make_folder(target)
-    task = Task.of(question, target)
     cores = jobs or len(os.sched_getaffinity(0))
-    carry = virtual(task.workloads, cores)
-    found = advised(task, carry, allowed, lambda line: print(line, file=sys.stderr), compared=compared, jobs=cores)
-    shown = written.write(target, found)
+    with folder.new_folder(folder.prepare(out, "advice")) as target:
+        task = Task.of(question, target)
+        carry = virtual(task.workloads, cores)
+        found = advised(task, carry, allowed, lambda line: print(line, file=sys.stderr), compared=compared, jobs=cores)
+        shown = written.write(target, found)
     if format is Format.json:
         print_json(answer.as_dict(found))
     else:

@@ -25,6 +25,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -189,6 +190,17 @@ def _digests(run: Path) -> dict[str, str]:
 def make_folder(path: Path) -> None:
     """Make a folder and its parents if they are missing; through sudo they belong to the user who called it."""
     _make_parents(path, _sudo_caller())
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Make the folder that `prepare` found free; if what is to fill it raises an exception, nothing of it is left."""
+    make_folder(path)
+    try:
+        yield path
+    except BaseException:
+        shutil.rmtree(path)
+        raise
 
 
 def give_to_caller(made: Iterable[Path]) -> None:

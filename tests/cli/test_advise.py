@@ -33,6 +33,7 @@ def test_traffic_that_no_threshold_changes(tmp_path: Path) -> None:
         (("--change", "tuner.kmin=20 kB..10 us"), "no two values of one unit"),
         (("--budget", "soon"), "--budget: 'soon' is not a time"),
         (("--runs", "10"), "give at least"),
+        (("--budget", "1 ms"), "give a longer --budget"),
     ],
 )
 def test_what_is_refused(options: tuple[str, ...], said: str, tmp_path: Path) -> None:
@@ -40,3 +41,4 @@ def test_what_is_refused(options: tuple[str, ...], said: str, tmp_path: Path) ->
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+    assert not (tmp_path / "a").exists()
