@@ -17,7 +17,7 @@ from pathlib import Path
 from testbed.experiment.lines import Line, lines
 
 PACKET = 1460.0  # bytes, of ns-2's scripts
-POINT = "two numbers: a size and a share of the flows that are not larger"
+POINT = "a size, 0 or more, and the share of flows that are not larger, 0 to 100"
 WHOLE = (1.0, 100.0)
 MOST = 100_000  # points
 COLUMNS = (2, 3)

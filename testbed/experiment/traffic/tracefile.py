@@ -161,7 +161,9 @@ def _columns(columns: list[str]) -> tuple[list[str], dict[str, str]]:
             units[name] = unit
         names.append(name if units.get(name) == unit else column)
     if not set(NEEDED) <= set(names) <= set(ALLOWED) or len(set(names)) < len(names):
-        raise ValueError(f"expected the columns {','.join(NEEDED)} (and perhaps label), got {','.join(columns)}")
+        needed = f"the columns {','.join(NEEDED)} (and perhaps label)"
+        needed += "" if set(NEEDED) & set(names) else ", or a file of another tool as docs/howto/files.md has them"
+        raise ValueError(f"expected {needed}, got {','.join(columns) or 'nothing'}")
     return names, units
 
 

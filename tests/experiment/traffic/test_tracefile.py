@@ -39,6 +39,15 @@ def test_a_quote_too_many_in_a_trace(tmp_path: Path) -> None:
         read(file)
 
 
+@pytest.mark.parametrize(("text", "got"), [("", "nothing"), ("MICRO\n1\n", "MICRO")])
+def test_what_is_no_trace_of_any_tool(text: str, got: str, tmp_path: Path) -> None:
+    file = tmp_path / "flows.csv"
+    file.write_text(text)
+    says = rf"line 1: expected the columns src,dst,bytes,start .* docs/howto/files\.md has them, got {got}"
+    with pytest.raises(ValueError, match=says):
+        read(file)
+
+
 def test_units_stand_in_the_first_line_or_behind_a_number(tmp_path: Path) -> None:
     file = tmp_path / "flows.csv"
     file.write_text("src,dst,bytes_kB,start_us\nh1,h3,1.5,20\nh1,h2,1 MB,3 ms\nh2,h3,,0\n")
