@@ -120,9 +120,10 @@ def _results(run: str, to: str, out: Path | None) -> None:
     if to not in RUN_FORMATS:
         raise BadInput(f"--to {to}: not known; {nearest(to, RUN_FORMATS)}")
     path = Path(run)
-    if to == "csv":
-        if out is None:
-            raise BadInput("export results --to csv: expected --out, a new folder for the tables")
+    if to == "csv" and out is None:
+        raise BadInput("export results --to csv: expected --out, a new folder for the tables")
+    folder.load_manifest(path)  # says what is no results folder
+    if to == "csv" and out:
         print(*csv_files(path, out), sep="\n")
         return
     if to == "astra-sim":

@@ -22,6 +22,7 @@ from tests.support.commands import command
         (["results", "--to", "fct"], "export results: which run?"),
         (["results", "nowhere", "--to", "fct"], "nowhere"),
         (["results", "nowhere", "--to", "fcd"], "--to fcd: not known; did you mean 'fct'?"),
+        (["results", "nowhere", "--to", "astra-sim"], "no results folder at nowhere"),
         (["results", "nowhere", "--to", "csv"], "expected --out, a new folder for the tables"),
     ],
 )
