@@ -38,6 +38,7 @@ class Found:
     rack: Custom | None = None
     server: nccl.Server | None = None
     traffic: TraceFile | GoalFile | SimAIWorkload | None = None
+    ranks: int | None = None  # the fewest that the traffic needs, if its file does not say how many
     sizes: Path | None = None
     config: HpccConfig | None = None
     system: astra_system.System | None = None
@@ -85,7 +86,8 @@ class Found:
             self.sizes = file
             return "a distribution of flow sizes"
         if workload_file.is_one(begin):
-            self.traffic = SimAIWorkload(pattern="simai", file=str(file))
+            self.ranks = workload_file.fewest(begin)
+            self.traffic = SimAIWorkload(pattern="simai", file=str(file), ranks=self.ranks)
         elif begin.words[:1] == ["num_ranks"]:
             self.traffic = GoalFile(pattern="goal", file=str(file))
         else:
@@ -165,6 +167,8 @@ def _traffic(draft: Draft, found: Found, out: Path) -> None:
     if found.traffic:
         (said,) = found.traffic.inputs()
         draft.put("traffic", {"pattern": found.traffic.pattern, "file": _beside(said.file, out)}, said.form)
+        if found.ranks:
+            draft.put("traffic.ranks", found.ranks, "The file does not say how many ranks there are: the fewest.")
     elif found.sizes:
         shown = {"pattern": "poisson", "sizes": _beside(found.sizes, out), "load": "50 %"}
         draft.put("traffic", shown, "The load is not in the files.")

@@ -21,6 +21,7 @@ FILES = {
     "s.txt": "0 0\n1000000 100\n",
     "w.txt": "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 ep: 1 all_gpus: 4\n1\n"
     "x -1 10 ALLREDUCE 800 1 NONE 0 1 NONE 0 1\n",
+    "few.txt": "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 ep: 3\n1\nx -1 10 ALLREDUCE 800 1 NONE 0 1 NONE 0 1\n",
     "nccl.xml": "<system><cpu>" + '<gpu/><nic><net speed="200000"/></nic>' * 2 + "</cpu></system>",
     "g.goal": "num_ranks 2\nrank 0 {\nl1: send 10b to 1 tag 1\n}\nrank 1 {\nl1: recv 10b from 0 tag 1\n}\n",
 }
@@ -41,6 +42,7 @@ def made(folder: Path, *names: str, controller: str = "") -> str:
         (["g.goal", "n.topo"], 4, 1),
         (["x.cm", "nccl.xml"], 4, 1),
         (["w.txt", "n.topo"], 4, 8),
+        (["few.txt"], 6, 12),
     ],
 )
 def test_what_is_written_can_be_run(names: list[str], hosts: int, flows: int | None, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,6 +67,12 @@ class Workload:
 def is_one(begin: Line) -> bool:
     """Whether a file that begins so is one of these."""
     return begin.words[:1] != [] and begin.words[0] in KINDS
+
+
+def fewest(head: Line) -> int | None:
+    """How few ranks make its groups, if the file does not say how many there are. Raises ValueError."""
+    keys = ("model_parallel_NPU_group:", "ep:", "pp:")
+    return None if "all_gpus:" in head.words else max(prod(_said(head, key, 1, MOST_HOSTS, usual=1) for key in keys), 2)
 
 
 def read(file: Path, ranks: int | None = None) -> Workload:
