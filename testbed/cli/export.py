@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -70,7 +71,7 @@ def export(  # noqa: PLR0917 - one parameter per option
         _results(experiment, to, out)
         return
     if experiment:
-        raise BadInput(f"export {name} {experiment}: one name is expected; 'switch' takes an experiment")
+        raise BadInput(f"export {name} {experiment}: expected one name; 'switch' takes an experiment, 'results' a run")
     from testbed.sdk import jobs
     from testbed.sdk.export.job import DOCA_PCC, SIMULATORS, C
 
@@ -134,12 +135,16 @@ def _results(run: str, to: str, out: Path | None) -> None:
         lines = open_metrics(folder.load(path), path.resolve().name)
     else:
         lines = (fct if to == "fct" else htsim)(folder.load(path))
+    if out and out.exists():
+        raise BadInput(f"--out {out}: is there already; expected a new file")
+    first = next(lines, None)
+    if first is None:
+        raise BadInput(f"{path}: no flow has completed, and --to {to} is of those that have")
+    lines = chain([first], lines)
     if out is None:
         for line in lines:
             print(line)
         return
-    if out.exists():
-        raise BadInput(f"--out {out}: is there already; expected a new file")
     with out.open("w") as file:
         file.writelines(f"{line}\n" for line in lines)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import command
+from tests.support.recorded import mine, written
 
 
 @pytest.mark.parametrize(
@@ -18,7 +19,7 @@ from tests.support.commands import command
         (["switch", "incast-8", "--to", "sonic"], "rack.switch: has one plain queue per port"),
         (["switch", "incast-8", "--to", "sonic", "--dry-run"], "takes --to, --set and --ports,"),
         (["dcqcn", "--to", "c", "--ports", "Ethernet0"], "--ports Ethernet0: is for 'export switch'"),
-        (["swift", "incast-8", "--to", "c"], "export swift incast-8: one name is expected"),
+        (["swift", "incast-8", "--to", "c"], "export swift incast-8: expected one name"),
         (["results", "--to", "fct"], "export results: which run?"),
         (["results", "nowhere", "--to", "fct"], "nowhere"),
         (["results", "nowhere", "--to", "fcd"], "--to fcd: not known; did you mean 'fct'?"),
@@ -66,3 +67,11 @@ def test_the_switch_of_an_experiment_and_back(tmp_path: Path) -> None:
         "MAP_PFC_PRIORITY_TO_QUEUE, SCHEDULER, WRED_PROFILE, QUEUE, PORT_QOS_MAP, PORT, CABLE_LENGTH of 2 ports, "
         "which are alike\n"
     )
+
+
+def test_a_run_whose_flows_all_go_on(tmp_path: Path) -> None:
+    run, out = written(tmp_path / "run", mine(tmp_path)), tmp_path / "flows.txt"
+    ended = command("export", "results", str(run), "--to", "htsim", "--out", str(out))
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == f"testbed: {run}: no flow has completed, and --to htsim is of those that have\n"
+    assert not out.exists()
