@@ -1,4 +1,4 @@
-"""One policy of ADPG for 25 to 800 Gbit/s and 2 to 500 us: the table of docs/findings/adpg.md.
+"""One policy of ADPG for 25 to 800 Gbit/s and 2 to 500 us: docs/findings/tables/adpg-range.csv.
 
     .venv/bin/python scripts/adpg_range.py 100     # runs, keeps, for so many seconds; go on another time
     .venv/bin/python scripts/adpg_range.py         # the table, of what is kept
@@ -17,7 +17,7 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-from tuner_oracle import FINDINGS, keep, kept, table
+from tuner_oracle import FINDINGS, filed, keep, kept
 
 import testbed
 from testbed.advise.budget import in_time
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str]) -> None:
             seeds = str(min(len(form) for form in forms) // len(FLOWS))
             told.append([rate, rtt, found[0]["engine"], seeds, *(cell for form in forms for cell in worst(form)), ramp])
     head = (f"T_ref {form}: {what}" for form in ("8.192 us", "base RTT") for what in ("SU", "FR", "QL off the oracle"))
-    table(("Gbit/s", "base RTT, us", "engine", "seeds", *head, "ramp, RTTs"), told)
+    filed("adpg-range", ("Gbit/s", "base RTT, us", "engine", "seeds", *head, "ramp, RTTs"), told)
 
 
 def worst(lines: list[dict[str, str]]) -> list[str]:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from testbed_controllers.baselines.settings import AuroraSettings, PpoSettings, ReinforceSettings
-from tuner_oracle import FINDINGS, keep, kept, table
+from tuner_oracle import FINDINGS, filed, keep, kept
 
 import testbed
 from testbed.advise.budget import in_time
@@ -143,7 +143,7 @@ def main(arguments: Sequence[str]) -> None:
         found = cells.setdefault(line["variant"], {}).setdefault(int(line["flows"]), [])
         found.append([float(line[name]) for name in FIGURES])
     told = [[name, *(cell(cells[name].get(flows, [])) for flows in FLOWS)] for name in VARIANTS if name in cells]
-    table(("learned", *(f"{flows} flows" for flows in FLOWS)), told)
+    filed("baseline-variants", ("learned", *(f"{flows} flows" for flows in FLOWS)), told)
 
 
 def cell(found: list[list[float]]) -> str:

@@ -28,7 +28,7 @@ from testbed_controllers.decc.job_distil import DISTIL
 from testbed_controllers.decc.job_train import TRAIN
 from testbed_controllers.decc.training_settings import PRESETS, Settings
 from testbed_controllers.learned.in_fluid import BASE_RTT, rested
-from tuner_oracle import FINDINGS, keep, kept, table
+from tuner_oracle import FINDINGS, filed, keep, kept
 
 import testbed
 from testbed.engines.fluid.fluid import Options
@@ -164,7 +164,7 @@ def main(arguments: Sequence[str]) -> None:
     for seed in map(int, arguments[1:] or range(1, 11)) if arguments else ():
         made_and_measured(Path(arguments[0]), seed)
     if not arguments:
-        table(HEAD, [summary(form, place) for form in FORMS for place in PLACES])
+        filed("decc-seeds", HEAD, [summary(form, place) for form in FORMS for place in PLACES])
 
 
 if __name__ == "__main__":

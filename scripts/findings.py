@@ -1,16 +1,19 @@
 """Fill the tables of docs/findings/*.md from the runs that are kept in docs/findings/results: ``make findings``.
 
 A page is written by hand but for its tables. From ``<!-- adpg-table-2 -->`` to the next ``<!-- end -->`` stands the
-comparison of that name, of results/adpg-table-2.csv; one of more than `MOST_ROWS` as a picture, with its figures in
-tables/adpg-table-2.csv. From ``<!-- adpg-table-2 kernel -->`` on stand its cells in the kernel's rack, of
-results/kernel/adpg-table-2.csv, beside the others. ``<!-- agreement -->`` is a picture of all of a page's comparisons,
-``<!-- intervals -->`` one of the medians in its tables, ``<!-- differences -->`` one of the per cents in them.
+comparison of that name, of results/adpg-table-2.csv; one of more than `MOST_ROWS` or `MOST_FIGURES` as a picture, with
+its figures in tables/adpg-table-2.csv. From ``<!-- adpg-table-2 kernel -->`` on stands how far its cells in the
+kernel's rack, of results/kernel/adpg-table-2.csv, are from the others; they are in tables/adpg-table-2-kernel.csv.
+``<!-- agreement -->`` is a picture of all of a page's comparisons, ``<!-- intervals -->`` one of the medians in its
+tables, ``<!-- differences -->`` one of the per cents in them.
 With ``FROM=FOLDER``, where `testbed reproduce all --engine virtual --out FOLDER` left its runs, each of them replaces
 the one that was kept.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 import sys
@@ -24,10 +27,9 @@ from testbed.results.papers.cells import NOT_ASKED, Measured
 from testbed.results.papers.comparison import Comparison, Metric
 from testbed.results.papers.figures import Figures, Pair
 from testbed.results.papers.judge import judge
-from testbed.results.papers.notes import DAGGER
-from testbed.results.table import Cell, Table
 from testbed.runs.reproduce.cells import table_cells
 from testbed.runs.reproduce.measure import collect
+from testbed.units import counted
 
 PAGES = Path(__file__).resolve().parents[1] / "docs/findings"
 BLOCK = re.compile(r"(<!-- ([\w-]+)( kernel)? -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -37,7 +39,7 @@ OF_TABLES = {  # pictures of what a page's own tables say, and their words
     "intervals": (intervals, "Medians and intervals of the tables below"),
     "differences": (differences, "What the tables below differ by"),
 }
-MOST_ROWS = 8  # that anybody reads, of figures beside each other
+MOST_ROWS, MOST_FIGURES = 8, 25  # that anybody reads beside each other
 
 
 def keep(runs: Path, results: Path) -> None:
@@ -65,7 +67,8 @@ def filled(page: str, results: Path) -> str:
         comparison = published.load(found[2])
         virtual = _figures(comparison, results / f"{found[2]}.csv")
         if found[3]:
-            told = _rack(_figures(comparison, results / f"kernel/{found[2]}.csv"), virtual)
+            kernel = _figures(comparison, results / f"kernel/{found[2]}.csv")
+            told = _rack(kernel, virtual, results.parent / f"tables/{found[2]}-kernel.csv")
         else:
             told = f"{_told(found[2], virtual, results.parent / 'tables')}\n\n{_said(found[2], virtual.measured)}"
         return f"{found[1]}\n{told}\n\n{found[4]}"
@@ -90,7 +93,8 @@ def _agreement(page: str, results: Path) -> str:
 def _told(name: str, figures: Figures, tables: Path) -> str:
     """The table; a long one as a picture, with its figures in a file beside it."""
     comparison = figures.comparison
-    if len(comparison.rows) * len(comparison.columns) <= MOST_ROWS:
+    rows = len(comparison.rows) * len(comparison.columns)
+    if rows <= MOST_ROWS and rows * len(comparison.metrics) <= MOST_FIGURES:
         return table.tables(figures)
     tables.mkdir(exist_ok=True)
     (tables / f"{name}.csv").write_text(_csv(figures), encoding="utf-8")
@@ -119,7 +123,7 @@ def _orders(figures: Figures) -> list[str]:
 
 
 def _csv(figures: Figures) -> str:
-    lines = ["column,row,figure,here,low,high,printed,word,degraded"]
+    lines = [["column", "row", "figure", "here", "low", "high", "printed", "word", "degraded"]]
     for column in figures.comparison.columns:
         for row in figures.comparison.rows:
             for name, metric in figures.comparison.metrics.items():
@@ -131,40 +135,47 @@ def _csv(figures: Figures) -> str:
                     else [""] * 3
                 )
                 if known or pair.printed is not None:
-                    cells = [column, row, metric.heading, *here, _printed(pair), pair.word, "yes" * pair.degraded]
-                    lines.append(",".join(f'"{cell}"' if "," in cell else cell for cell in cells))
-    return "\n".join([*lines, ""])
+                    lines.append([column, row, metric.heading, *here, _printed(pair), pair.word, "yes" * pair.degraded])
+    return _lines(lines)
+
+
+def _lines(cells: list[list[str]]) -> str:
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerows(cells)
+    return written.getvalue()
 
 
 def _figures(comparison: Comparison, file: Path) -> Figures:
     return Figures(comparison, kept.from_csv(comparison, file.read_text(encoding="utf-8")))
 
 
-def _rack(kernel: Figures, virtual: Figures) -> str:
-    """The cells that were run in the kernel's rack: there, on the virtual engine, printed; and what degraded them."""
+def _rack(kernel: Figures, virtual: Figures, file: Path) -> str:
+    """How far the cells that were run in the kernel's rack are from the virtual engine's; ``file`` gets them all."""
     comparison, measured = kernel.comparison, kernel.measured
-    why: dict[str, list[str]] = {}
-    heads = [f"{one.heading}: {head}" for one in comparison.metrics.values() for head in ("kernel", "virtual", "paper")]
-    lines = []
+    apart = dict.fromkeys(comparison.metrics, 0.0)
+    bad: set[str] = set()
+    lines = [["column", "row", "figure", "kernel", "virtual", "printed", "degraded"]]
     for row, column in measured.summaries:
-        label, figures = comparison.columns[column].label, []
+        reasons = [reason.what for one in measured.degraded(row, column) for reason in one.verdict.reasons]
+        bad |= {f"{row}, {column}"} if reasons else set()
         for name, metric in comparison.metrics.items():
             here, there = kernel.pair(row, column, name), virtual.pair(row, column, name)
-            figures += [_median(here, metric), _median(there, metric), _printed(here)]
-        lines.append([Cell(text) for text in (label, row, *figures)])
-        reasons = [reason.what for one in measured.degraded(row, column) for reason in one.verdict.reasons]
-        for reason in reasons:
-            why.setdefault(reason, []).append(f"{row}, {label}")
-    told = [f"* {DAGGER} {'; '.join(cells)}: {reason}" for reason, cells in why.items()]
-    return "\n".join(
-        [Table(lines, [Cell(text) for text in ("", "", *heads)]).markdown(), "", *(told or ["All clean."])]
+            told = [_median(here, metric), _median(there, metric), _printed(here)]
+            lines.append([column, row, metric.heading, *told, "; ".join(reasons)])
+            if told[0] and told[1]:
+                apart[name] = max(apart[name], abs(here.ours.median - there.ours.median))
+    file.write_text(_lines(lines), encoding="utf-8")
+    farthest = "; ".join(f"{one.heading}: {apart[name]:.{one.digits}f}" for name, one in comparison.metrics.items())
+    return (
+        f"At most so far from the virtual engine: {farthest}. [All figures](tables/{file.name}), of "
+        f"{counted(len(measured.summaries), 'cell')}, {len(bad) or 'none'} degraded."
     )
 
 
 def _median(pair: Pair, metric: Metric) -> str:
     if pair.ours is None or math.isnan(pair.ours.median):
-        return "-"
-    return f"{pair.ours.median:,.{metric.digits}f}{DAGGER if pair.degraded else ''}"
+        return ""
+    return f"{pair.ours.median:.{metric.digits}f}"
 
 
 def _printed(pair: Pair) -> str:

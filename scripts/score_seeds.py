@@ -1,10 +1,10 @@
-"""Scores of controllers on ten seeds, by halves of the suite: the table on `evolved` in docs/findings/controllers.md.
+"""Scores of controllers on ten seeds, by halves of the suite: docs/findings/tables/score-seeds.csv.
 
     .venv/bin/python scripts/score_seeds.py [CONTROLLER ...]     # scores these anew, 15 s of CPU each, and keeps them
     .venv/bin/python scripts/score_seeds.py "evolved controller.yields=0"       # with settings
 
-Half of the experiments are those that `program_search.py` sees, the other half is held out; the seeds are other ones
-for both. Intervals hold 95 % by Student's t over seeds. Made of docs/findings/results/score-seeds.csv.
+Half of the experiments are those that the search for `evolved` saw, the other half is held out; the seeds are other
+ones for both. Intervals hold 95 % by Student's t over seeds. Made of docs/findings/results/score-seeds.csv.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from program_search import SEARCHED, total
 from testbed_plugins.learned.evaluation import interval
-from tuner_oracle import keep, kept, table
+from tuner_oracle import filed, keep, kept
 
+from testbed.sdk.score.parts import together
 from testbed.sdk.score.score import Outcome, Score, outcome
 from testbed.sdk.score.suite import QUICK
 
 KEPT = Path(__file__).resolve().parents[1] / "docs/findings/results/score-seeds.csv"
 SEEDS = range(11, 21)
+SEARCHED = ("incast-128", "websearch", "long-short")
 HALVES = ("searched", "held out", "whole suite")
 PARTS = ("utilisation", "fairness", "queue", "loss", "slowdown_mean", "slowdown_p99", "recovery")
 AHEAD = HALVES[1:]
@@ -33,6 +34,12 @@ HEAD = (
     *(name.replace("_", " ") for name in PARTS),
 )
 FEWEST = 6  # seeds of a row
+
+
+def total(outcomes: list[Outcome]) -> float:
+    """As `testbed score` counts, of these experiments alone."""
+    names = dict.fromkeys(name for one in outcomes for name in one.parts)
+    return 100 * together(together(one.parts[name] for one in outcomes if name in one.parts) for name in names)
 
 
 def line(controller: str, seed: int, outcomes: list[Outcome]) -> dict[str, str]:
@@ -61,7 +68,7 @@ def main(rows: list[str]) -> None:
     ours = found["evolved"]
     told = [[name, str(len(lines)), *shown(lines, ours)] for name, lines in found.items() if len(lines) >= FEWEST]
     told.sort(key=lambda line: -float(line[HEAD.index(HALVES[-1])].split()[0]))
-    table(HEAD, told)
+    filed("score-seeds", HEAD, told)
 
 
 def shown(lines: list[dict[str, str]], ours: list[dict[str, str]]) -> list[str]:

@@ -34,7 +34,6 @@ CHOSE = (1, 2)  # the seeds that what `fct` begins with was chosen by; they are 
 FEWEST = 3  # seeds of a figure
 WIDE, MANY = range(31, 36), range(31, 61)  # seeds that many constants have, and those that some have at 30 % load
 LOW, WIDE_CELLS = ("websearch-30", "datamining-30"), ("websearch-30", "websearch-50", "websearch-70", "datamining-30")
-RESTS, RESTING = "rests", "10 mice, else 20/160/50, rests 4"  # in names of rows; the least bad of them
 AGAINST = ("against", "seeds", "mice, mean", "mice, p99", "elephants, mean")  # of a table, before the goal
 WORD = {"websearch": "WebSearch", "datamining": "DataMining"}
 Line = dict[str, str]
@@ -259,17 +258,6 @@ def chosen(runs: Runs, cells: list[str]) -> None:
     filed("pet-chosen", [f"seeds {' and '.join(map(str, CHOSE))}", *map(title, cells), "mean"], lines)
 
 
-def rests(runs: Runs, cells: list[str]) -> None:
-    """Rules that hardly mark for some slots after a mark: mice and elephants against SECN1, without intervals."""
-    rows = [row for row in runs[cells[0]] if all(row in runs[cell] for cell in cells) and row != "SECN1"]
-    lines = []
-    for row in rows:
-        means = [100 * np.expm1(changes(runs, cell, row, "SECN1").mean(axis=0)) for cell in cells]
-        lines.append([row, *(f"{one[0]:+.1f}, {one[2]:+.1f}" for one in means)])
-    seeds = ", ".join(map(str, seeds_of(runs, cells, rows)))
-    filed("pet-rests", [f"mice, elephants, %, seed {seeds}", *map(title, cells)], lines)
-
-
 def frontier(runs: Runs, cells: Iterable[str], seeds: range, name: str) -> None:
     """What each constant gives mice and takes from elephants, over the same seeds."""
     lines = []
@@ -303,10 +291,7 @@ def main(arguments: list[str]) -> None:
     if arguments:
         keep(KEPT, (*RUN, *NAMES, *COUNTS), map(measured, Path(arguments[0]).glob("*.npz")))
     before = read(chose=True)
-    resting = [cell for cell in in_order(before) if any(RESTS in row for row in before[cell])]
-    others = [cell for cell in in_order(before) if cell not in resting]
-    chosen(before, others)
-    rests(before, resting)
+    chosen(before, [cell for cell in in_order(before) if not any("rests" in row for row in before[cell])])
     runs = read(chose=False)
     cells = in_order(runs)
     calm = [cell for cell in cells if not cell.endswith("-incast")]
@@ -320,8 +305,6 @@ def main(arguments: list[str]) -> None:
     best_for_mice(runs, calm)
     frontier(runs, LOW, MANY, "pet-constants-30")
     frontier(runs, WIDE_CELLS, WIDE, "pet-constants")
-    rested = [(cell, other) for cell in LOW for other in ("SECN1", "20/160/50", "fct")]
-    reached(runs, rested, RESTING, "pet-rests-more", goals=False)
     oracle(runs, calm, in_all(runs, calm, constants), "pet-oracle")
     reached(runs, product(incasts, in_all(runs, cells, constants)), "fct", "pet-fct-constants", goals=False)
     against_one(runs, incasts, sorted({row for cell in incasts for row in runs[cell]}), "SECN1")

@@ -24,13 +24,13 @@ from tuner_oracle import (
     Runs,
     by_cell,
     changes,
+    filed,
     goal,
     in_order,
     keep,
     kept,
     measured,
     percent,
-    table,
     title,
 )
 from tuner_oracle import KEPT as THRESHOLDS
@@ -94,12 +94,12 @@ def main(arguments: list[str]) -> None:
         lines.append([title(cell), str(len(found[hardest])), *shown, verdict(found, hardest), str(len(found))])
     some = ("mice", "elephants")
     head = ("seeds", "best for mice", *some, "elephants at most +3", *some, "goal", "of")
-    table(["against SECN1, %", *head], lines)
-    told("31 to 36, by which it was set", runs)
-    told("201 to 206, unseen", by_cell(line for line in later if int(line["seed"]) >= FRESH))
+    filed("pet-reach", ["against SECN1, %", *head], lines)
+    told("pet-schedule-seen", "31 to 36, by which it was set", runs)
+    told("pet-schedule-unseen", "201 to 206, unseen", by_cell(line for line in later if int(line["seed"]) >= FRESH))
 
 
-def told(seeds: str, runs: Runs) -> None:
+def told(name: str, seeds: str, runs: Runs) -> None:
     """The rule, by cell."""
     found = {cell: against(runs, cell).get(RULE) for cell in in_order(runs)}
     lines = [
@@ -107,7 +107,7 @@ def told(seeds: str, runs: Runs) -> None:
         for cell, change in found.items()
         if change is not None
     ]
-    table([f"{shortly(RULE)} against SECN1, %, seeds {seeds}", "seeds", "mice", "elephants", "goal"], lines)
+    filed(name, [f"{shortly(RULE)} against SECN1, %, seeds {seeds}", "seeds", "mice", "elephants", "goal"], lines)
 
 
 if __name__ == "__main__":
