@@ -55,6 +55,14 @@ def test_a_page_keeps_to_the_style(page: Path) -> None:
     assert not faults(page.read_text(), dated), f"{page.relative_to(ROOT)}: see docs/style.md"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_begins_with_what_it_is_for(page: Path) -> None:
+    """Prose comes behind the title, and no command, table or heading."""
+    _, _, behind = page.read_text().partition("\n# " if page.read_text().startswith("---") else "# ")
+    first = re.sub(r"<!--.*?-->", "", behind.partition("\n")[2], flags=re.S).lstrip("\n")
+    assert re.match(r"[\w*`(\[]", first), f"{page.relative_to(ROOT)}: see docs/style.md"
+
+
 @pytest.mark.parametrize(
     ("text", "fault"),
     [

@@ -58,7 +58,7 @@ def _command(name: str, command: Any, seen: dict[told.Row, str]) -> Iterator[str
     """A command; options that an earlier one has as well are named."""
     yield f"\n### `{name}`\n"
     first, *more = told.paragraphs(command)
-    yield f"\n{_linked(first)}\n\nUsage: `{f'{name} {told.usage(command)}'.strip()}`\n"
+    yield f"\n{_linked(first)}\n"
     yield from (f"\n{_block(told.examples(one)) or _linked(one)}\n" for one in more)
     own = [one for one in told.options(command) if one not in seen]
     rows = [*told.arguments(command), *own]

@@ -24,7 +24,8 @@ INTRODUCTION = """\
 *Written by `make schema` from `testbed/experiment/model.py`; change it there.*
 
 An experiment is one YAML file. `testbed list` names the shipped ones, `testbed show incast-64` prints one with every
-default spelled out, and `--set key=value` overrides any key below: `--set traffic.senders=8`.
+default spelled out, and `--set key=value` overrides any key below, with the block that it stands in: `--set
+traffic.senders=8`. Entries of a list are `events.0.at`, named ones `rack.switch.queues.3.weight`.
 
 Quantities carry their unit: `100 Gbit/s`, `8 us`, `5 MB`, `20 %`. Prefixes are decimal (1 kB is 1000 B); KiB, MiB and
 GiB are understood. A bare number is refused where a unit belongs, except 0. All quantities are nominal: they describe
@@ -58,11 +59,11 @@ def _section(prefix: str, title: str, model: type[BaseModel], described: dict[ob
     described[title, model] = title
     yield f"## {title}\n"
     yield f"{inspect.cleandoc(model.__doc__ or '')}\n"
-    fields = model.model_fields
+    fields = {name: info for name, info in model.model_fields.items() if not _is_choice(title, name)}
     rows = {name: (name, _default(model, name, info), info.description or "") for name, info in fields.items()}
     new = [row for row in rows.values() if row not in described]
     others = [ANY_OTHER] * issubclass(model, PluginChoice)
-    yield from table(HEADS, [*((f"`{prefix}{name}`", *told) for name, *told in new), *others])
+    yield from table(HEADS, [*((f"`{name}`", *told) for name, *told in new), *others])
     inner: list[tuple[str, str, type[BaseModel]]] = []
     for name, info in fields.items():
         key = f"{prefix}{name}"
@@ -74,10 +75,12 @@ def _section(prefix: str, title: str, model: type[BaseModel], described: dict[ob
             if prefix and "pattern" in one.model_fields:
                 continue  # a pattern within another has the same keys
             inner.append((f"{key}{_below(info)}", label, one))
-    for earlier in dict.fromkeys(described[row] for row in rows.values() if row in described):
-        names = ", ".join(f"`{prefix}{name}`" for name, row in rows.items() if described.get(row) == earlier)
-        anchor = re.sub(r"[`.\[\]]", "", earlier).replace(" ", "-")
-        yield f"As in [{earlier}](#{anchor}): {names}.\n"
+    same = [
+        f"[{earlier.rpartition(' with ')[2]}](#{_anchor(earlier)}): "
+        + ", ".join(f"`{name}`" for name, row in rows.items() if described.get(row) == earlier)
+        for earlier in dict.fromkeys(described[row] for row in rows.values() if row in described)
+    ]
+    yield from (f"As in {'; '.join(same)}.\n" for _ in same[:1])
     described.update(dict.fromkeys(new, title))
     for below, label, one in inner:
         yield from _section(below, label, one, described)
@@ -95,6 +98,15 @@ def _below(info: FieldInfo) -> str:
     """Between a key and those of its entries."""
     origin = get_origin(info.annotation)
     return "[]." if origin is list else ".*." if origin is dict else "."
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[`.\[\]]", "", heading).replace(" ", "-")
+
+
+def _is_choice(title: str, name: str) -> bool:
+    """Whether the heading says what its value is: `rack` with kind `star`."""
+    return f" with {name} " in title
 
 
 def _choice(info: FieldInfo, model: type[BaseModel]) -> str:

@@ -34,14 +34,14 @@ def text() -> str:
     lines = [INTRODUCTION]
     for kind in GROUPS:
         lines.append(f"## {kind.capitalize()}s\n")
-        described: dict[tuple[str, ...], str] = {}
+        described: dict[tuple[object, ...], str] = {}
         for plugin in available(kind):
             if plugin.form.__module__.startswith(OURS):
                 lines += _section(describe(plugin), described)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _section(plugin: dict[str, Any], described: dict[tuple[str, ...], str]) -> Iterator[str]:
+def _section(plugin: dict[str, Any], described: dict[tuple[object, ...], str]) -> Iterator[str]:
     """One plugin; options that stand at an earlier one are named."""
     yield f"### `{plugin['name']}`\n"
     yield f"{plugin['description']}\n"
@@ -51,10 +51,13 @@ def _section(plugin: dict[str, Any], described: dict[tuple[str, ...], str]) -> I
     }
     common = Counter(described[row] for row in options if row in described)
     earlier = {row: described[row] for row in options if common[described.get(row, "")] >= FEWEST}
-    yield from table(("preset", "options"), presets)
+    earlier_presets = described.get(tuple(presets), "")
+    yield from table(("preset", "options"), [] if earlier_presets else presets)
+    if earlier_presets and presets:
+        yield f"Presets as [`{earlier_presets}`](#{earlier_presets}).\n"
     yield from table(("option", "default", "meaning"), [row for row in options if row not in earlier])
     for other in dict.fromkeys(earlier.values()):
         names = ", ".join(f"`{options[row]}`" for row, first in earlier.items() if first == other)
         yield f"As in [`{other}`](#{other}): {names}.\n"
-    for row in options:
+    for row in (*options, tuple(presets)):
         described.setdefault(row, plugin["name"])

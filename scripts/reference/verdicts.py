@@ -54,10 +54,17 @@ OTHER = """
 def text() -> str:
     """The page."""
     late = table(("reason", "at most", "why that much", "what to do"), map(_limit, LIMITS))
-    broken = table(("reason", "what is compared", "what to do"), (row for one in CHECKS for row in _check(one)))
+    broken = list(_broken([row for one in CHECKS for row in _check(one)]))
     others = table(("reason", "what to do"), (*_said(judged, "judge"), *_said(lab, "complete")))
     tables = (PAGE.sub(_link, "\n".join(one)) for one in (late, broken, others))
     return INTRODUCTION + "".join(f"{head}\n{one}" for head, one in zip((LATE, BROKEN, OTHER), tables, strict=True))
+
+
+def _broken(rows: list[tuple[str, str, str]]) -> Iterator[str]:
+    """A table for each remedy."""
+    for remedy in dict.fromkeys(row[2] for row in rows):
+        yield f"**What to do:** {remedy}.\n"
+        yield from table(("reason", "what is compared"), (row[:2] for row in rows if row[2] == remedy))
 
 
 def _link(page: re.Match[str]) -> str:
@@ -75,7 +82,7 @@ def _limit(one: Limit) -> tuple[str, ...]:
     return f"`{one.what}`{' *(w)*' * one.by_part}", one.show(one.limit) if one.limit else "none", one.why, remedies
 
 
-def _check(check: Callable[..., object]) -> Iterator[tuple[str, ...]]:
+def _check(check: Callable[..., object]) -> Iterator[tuple[str, str, str]]:
     """A row for each remedy, with all that is said with it."""
     compared = (inspect.getdoc(check) or "").partition("\n\n")[0].replace("\n", " ")
     said = list(dict.fromkeys(_said(invariants, check.__name__)))
