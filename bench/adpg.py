@@ -31,8 +31,7 @@ from tests.support.fluid_trace import run
 
 SEEDS = 10
 RAMP = Adpg.presets["ramp"]["ramp"]
-COMPILED_SECONDS, NUMPY_SECONDS = (20, 6), (180, 60)  # CPU: at least, aim
-NUMPY_UPDATES = 60  # of 600: the rest takes as long
+COMPILED_SECONDS = (20, 6)  # CPU: at least, aim
 FLOWS = (2, 4, 8, 16, 64, 128, 256, 1024, 2048, 4096, 8192)
 DELAYS = (0.0, 0.1, 0.5, 1.0, 2.0, 6.0, 12.0, 49.0)  # in base RTTs
 RECIPE_SU = {  # facts sheet, recipe 5: one trained network
@@ -46,7 +45,7 @@ MANY, LONG, PART = 8192, 2.0, 0.2  # flows; simulated seconds: asked for, measur
 
 
 def of_training() -> Iterator[Row]:
-    """Ten seeds, compiled; and a part of one in numpy."""
+    """Ten seeds."""
     outcomes = [Training(Settings(seed=seed), seed).run(lambda _progress: None) for seed in range(1, SEEDS + 1)]
     seconds = [one.history[-1].seconds for one in outcomes]
     yield Row(
@@ -60,14 +59,6 @@ def of_training() -> Iterator[Row]:
         "ADPG, seeds that converge", f"{good} of {SEEDS}", "8 of 10, aim 10", good >= 0.8 * SEEDS,
         f"SU > 95 %, FR > 0.85, queue within 20 % of the oracle for 2, 4 and 8 flows; best at update {spread(firsts)}",
         {"best_update": firsts, "score": [one.best.score for one in outcomes]},
-    )  # fmt: skip
-    part = Training(Settings(seed=1, rollout="numpy", updates=NUMPY_UPDATES), 1)
-    measured = part.run(lambda _progress: None).history[-1].seconds
-    whole = measured * 600 / NUMPY_UPDATES
-    yield Row(
-        "ADPG, training with numpy rollouts, CPU", f"{whole:.0f} s",
-        f"<= {NUMPY_SECONDS[0]} s, aim {NUMPY_SECONDS[1]} s", whole <= NUMPY_SECONDS[0],
-        f"extrapolated from {measured:.1f} s for {NUMPY_UPDATES} of 600 updates", {"seconds": measured},
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from testbed.sdk.adam import Adam
 from .evaluate import DEAD_SU, LONGEST_RAMP, Figures, converged, failure, many_to_one, ramp, score
 from .loss import loss, means, sequences, tails
 from .network import SHAPES, Network
-from .training_rollouts import environments
+from .training_rollouts import Environments
 from .training_settings import Settings
 
 CHECK_EVERY = 25  # updates
@@ -100,7 +100,7 @@ class Training:
         self.settings, self.seed = settings, seed
         self.layers = [torch.nn.Parameter(_orthogonal(shape, torch)) for shape in SHAPES]
         self.optimiser = Adam(self.layers, settings.learning_rate, epsilon=1e-5)
-        self.environments = environments(settings, seed)
+        self.environments = Environments(settings, seed)
 
     def run(self, told: Callable[[Progress], None]) -> Attempt:
         """All updates, with a check every now and then."""

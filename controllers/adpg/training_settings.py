@@ -20,9 +20,6 @@ class Settings(JobConfig):
 
     seed: int = Field(default=1, ge=0, description="Of the first weights and of the environments.")
     updates: int = Field(default=600, ge=25, le=100_000, description="Steps of Adam.")
-    rollout: Literal["compiled", "numpy"] = Field(
-        default="compiled", description="What plays the environments: C, or the fluid model in numpy, 50 times slower."
-    )
     senders: tuple[Annotated[int, Field(ge=1, le=256)], ...] = Field(
         default=(2, 4, 8), min_length=1, description="Flows of the many-to-one environments."
     )
@@ -56,15 +53,6 @@ class Settings(JobConfig):
     def _episodes(self) -> Settings:
         if self.longest_episode < self.shortest_episode:
             raise ValueError("longest_episode is below shortest_episode")
-        return self
-
-    @model_validator(mode="after")
-    def _plays_itself(self) -> Settings:
-        if self.rollout == "numpy" and (self.highest_x != HIGHEST_X or self.beta <= 1):
-            raise ValueError(
-                f"rollout=numpy trains the controller itself: highest_x is {HIGHEST_X:g} and beta above 1 there; "
-                "use rollout=compiled"
-            )
         return self
 
     @property

@@ -160,12 +160,6 @@ class Fluid:
     def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
         self.controller.on_feedback(now, flows, feedback)
 
-    def restart(self, queues: Ints, starts: Floats) -> None:
-        """Empty some queues and start all of their flows again, at ``starts`` (s, one per flow of the model)."""
-        flows = np.flatnonzero(np.isin(self.layout.queue, queues))
-        self.begin(flows, starts[flows], self.layout.size[flows])
-        self.queues.empty(queues)
-
     def begin(self, flows: Ints, starts: Floats, size: Floats) -> None:
         """Start these flows anew, at ``starts`` (s), with so many wire bytes. Each occurs once, none is sending."""
         self.layout.size[flows] = size

@@ -19,7 +19,7 @@ class Queues:
     """
 
     def __init__(self, layout: FluidLayout, core: Core, red: tuple[float, float, float] = NEVER) -> None:
-        m = self._m = layout.queues
+        m = layout.queues
         half = np.maximum(1, np.rint(layout.base_rtt / 2 / core.step).astype(np.int64))
         self._ring = np.zeros((int(half.max()) + 1) * m)  # arrivals are under way for half a base RTT
         self.counts = np.zeros((COUNTS, m))
@@ -36,9 +36,3 @@ class Queues:
     def set_thresholds(self, kmin: Floats, kmax: Floats, pmax: Floats) -> None:
         """RED from now on, per queue: bytes, bytes, share."""
         self._red[:] = kmin, kmax, pmax
-
-    def empty(self, queues: np.ndarray) -> None:
-        """Begin these anew."""
-        self.counts[:, queues] = 0.0
-        self.area[queues] = 0.0
-        self._ring.reshape(-1, self._m)[:, queues] = 0.0

@@ -52,7 +52,6 @@ def test_bad_input_is_one_message_and_leaves_nothing(arguments: list[str], says:
         ("train", {"updates": 3}, "option 'updates'"),
         ("train", {"target": -1}, "option 'target'"),
         ("train", {"step": 1}, "1 has no unit"),
-        ("train", {"rollout": "numpy", "beta": 0.5}, "use rollout=compiled"),
         ("distil", {"depth": 99}, "option 'depth'"),
     ],
 )

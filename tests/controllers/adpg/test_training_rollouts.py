@@ -7,17 +7,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from testbed_controllers.adpg.loss import sequences
-from testbed_controllers.adpg.training_rollouts import ENOUGH, environments
+from testbed_controllers.adpg.training_rollouts import ENOUGH, Environments
 from testbed_controllers.adpg.training_settings import Settings
 
 from tests.controllers.adpg.by_hand import network
 
 
-@pytest.mark.parametrize("kind", ["compiled", "numpy"])
-def test_environments_give_sequences_that_the_policy_caused(kind: str) -> None:
-    settings = Settings(rollout=kind, senders=(2,), copies=2, start_window="0 s")
+def test_environments_give_sequences_that_the_policy_caused() -> None:
+    settings = Settings(senders=(2,), copies=2, start_window="0 s")
     policy = network({1: 1.0, 3: 1.0}, -0.5)  # slows down where there is congestion
-    one = environments(settings, seed=3)
+    one = Environments(settings, seed=3)
     one.collect(policy)  # the start at line rate
     features, there = sequences(one.collect(policy))
     assert there.sum(1).max() >= ENOUGH
