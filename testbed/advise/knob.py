@@ -6,7 +6,7 @@ Values are rounded to what a switch takes and a reader remembers: two digits, wh
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Self
 
@@ -80,7 +80,7 @@ class Knob(BaseModel):
         if self.key.endswith(".weight"):
             return f"{round(value)}"
         near = rounded(value, DIGITS)
-        return show(near, KINDS[self.kind]) if self.kind in KINDS else f"{near:g}"
+        return _shown(self.kind, near) if self.kind in KINDS else f"{near:g}"
 
     def position(self, text: str) -> float | None:
         """The reverse; None for what is not in the range. Raises no error: a present value may be anything."""
@@ -131,10 +131,15 @@ def _value(kind: str, text: str) -> float:
     return parse(text, KINDS[kind], f"a {kind}") if kind in KINDS else float(text)
 
 
-def ordered(settings: Iterable[str]) -> tuple[str, ...]:
+@lru_cache(1024)
+def _shown(kind: str, value: float) -> str:
+    return show(value, KINDS[kind])
+
+
+def ordered(texts: Mapping[str, str]) -> tuple[str, ...]:
     """Kmax at least as high as Kmin: of a candidate that has them the other way round, a step at Kmin."""
-    found = dict(one.split("=", 1) for one in settings)
-    for key, text in found.items():
+    found = dict(texts)
+    for key, text in texts.items():
         other = f"{key.removesuffix('kmin')}kmax"
         if key.endswith("kmin") and other in found and _value("size", text) > _value("size", found[other]):
             found[other] = text

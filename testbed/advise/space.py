@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from testbed.advise import present
 from testbed.advise.evidence import Settings
@@ -30,7 +31,7 @@ class Space:
         """With a text for some keys: an experiment wants the thresholds of a queue together, and in order."""
         also = {key: texts[one.key] for one in self.knobs if one.key in texts for key in one.also}
         beside = {key: self.now[key] for one in (*texts, *also) for key in _beside(one)}
-        return ordered(f"{key}={text}" for key, text in {**beside, **texts, **also}.items())
+        return ordered({**beside, **texts, **also})
 
     def at(self, place: Sequence[float]) -> Settings:
         """The candidate nearest to a place in the unit cube, a side for each knob."""
@@ -60,7 +61,8 @@ class Space:
         return text == now or knob.number(text) == knob.number(now)
 
 
-def _beside(key: str) -> list[str]:
+@cache
+def _beside(key: str) -> tuple[str, ...]:
     """Keys that must be said with this one."""
     place, _, last = key.rpartition(".")
-    return [f"{place}.{one}" for one in RED if one != last] if place.endswith(".red") and last in RED else []
+    return tuple(f"{place}.{one}" for one in RED if one != last) if place.endswith(".red") and last in RED else ()

@@ -72,11 +72,11 @@ class Surface:
         """The values as independent standard normal ones."""
         return np.linalg.solve(self._root, (self.values - self._mean) / self._scale).astype(float)
 
-    @property
+    @cached_property
     def _mean(self) -> float:
         return float(self.values.mean())
 
-    @property
+    @cached_property
     def _scale(self) -> float:
         return float(self.values.std()) or 1.0
 

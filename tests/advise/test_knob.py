@@ -37,5 +37,5 @@ def test_a_position_is_found_again() -> None:
 
 
 def test_kmax_is_at_least_kmin() -> None:
-    assert ordered(("tuner.kmin=100 kB", "tuner.kmax=50 kB")) == ("tuner.kmin=100 kB", "tuner.kmax=100 kB")
-    assert ordered(("tuner.kmin=10 kB", "tuner.kmax=50 kB")) == ("tuner.kmin=10 kB", "tuner.kmax=50 kB")
+    assert ordered({"tuner.kmin": "100 kB", "tuner.kmax": "50 kB"}) == ("tuner.kmin=100 kB", "tuner.kmax=100 kB")
+    assert ordered({"tuner.kmin": "10 kB", "tuner.kmax": "50 kB"}) == ("tuner.kmin=10 kB", "tuner.kmax=50 kB")
