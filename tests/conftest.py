@@ -10,15 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from tests.support import commands
 from tests.support.census import Census
 from tests.support.runs import Runs
 
-# Nothing is written into the checkout, which may belong to another user; and the same examples every time.
-settings.register_profile("testbed", database=None, derandomize=True, deadline=None)
-settings.load_profile("testbed")
 # A shell that starts us in its background has Ctrl-C ignored, nohup a hangup, and what we start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -32,6 +28,14 @@ gc.disable()
 # Of tests that measure: a clean run may have one stall of two RTTs, which moves a mean. What is wrong every time fails
 # every time; the summary names what was tried again.
 AGAIN = pytest.mark.flaky(reruns=2, only_rerun=["AssertionError", "Uncalibrated"])
+
+
+def pytest_configure() -> None:
+    from hypothesis import settings  # pytest rewrites its asserts, too: they are kept like those of tests
+
+    # Nothing is written into the checkout, which may belong to another user; and the same examples every time.
+    settings.register_profile("testbed", database=None, derandomize=True, deadline=None)
+    settings.load_profile("testbed")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -50,6 +54,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     sys.dont_write_bytecode = True  # a test may write a module twice within what the clock of files tells apart
     gc.freeze()
+    gc.set_threshold(10_000)  # as seldom as in a command, see testbed.cli.main
     gc.enable()
 
 

@@ -23,7 +23,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, s
 
     def make(name: str, source: str) -> Path:
         program = folder / name
-        program.write_text(f"#!{sys.executable}\n{source}")
+        program.write_text(f"#!{sys.executable} -IS\n{source}")
         program.chmod(0o755)
         return program
 

@@ -79,7 +79,8 @@ def test_the_compiler_that_is_asked_for_compiles(cache: Path, tmp_path: Path, mo
     (mine := tmp_path / "mine").write_text('#!/bin/sh\ntouch "$0.called"\nexec gcc "$@"\n')
     mine.chmod(0o755)
     monkeypatch.setenv("CC", f"{mine} -O1")
-    assert DATAPATH.compiled().parent == cache
+    (source := tmp_path / "one.c").write_text("int one;")
+    assert Unit("one", (source,), ".so", ("-shared",)).compiled().parent == cache
     assert (tmp_path / "mine.called").exists()
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from jsonschema import Draft202012Validator
 
 from scripts.reference import schema
 from testbed.experiment.load import available, load, resolve
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
 
 ERRORS = Path(__file__).parent / "errors"
 SHIPPED = list(available())
@@ -40,4 +42,6 @@ def complaints(data: Any) -> list[str]:
 
 @cache
 def validator() -> Draft202012Validator:
+    from jsonschema import Draft202012Validator  # two seconds, in each process that collects tests
+
     return Draft202012Validator(schema.schema())
