@@ -23,7 +23,7 @@ def import_experiment(
     """
     from testbed.base.atomic import atomic_write
     from testbed.experiment.imported.files import drafted
-    from testbed.experiment.load import load
+    from testbed.experiment.load import load, resolve
     from testbed.experiment.offered import Offered
 
     if out.suffix not in {".yaml", ".yml"}:
@@ -35,7 +35,7 @@ def import_experiment(
     draft = drafted(files, out, controller)
     atomic_write(out, draft.text().encode())
     try:
-        experiment = load(str(out.absolute())).experiment
+        experiment = resolve(load(str(out.absolute()))).experiment
     except BadInput as error:
         raise BadInput(f"{out} is written, but does not run yet: {error}") from None
     print(f"{out}: {experiment.hosts:,} hosts, {Offered.of(experiment)}")

@@ -17,3 +17,8 @@ def test_from_files_to_an_experiment(tmp_path: Path) -> None:
     again = command("import", str(tmp_path / "x.cm"), "--out", str(out))
     assert (again.returncode, again.stdout) == (2, "")
     assert again.stderr == f"testbed: --out {out}: is there already; expected a new file\n"
+    missing = tmp_path / "missing.yaml"
+    done = command("import", str(tmp_path / "x.cm"), "--out", str(missing), "--controller", "swfit")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{missing} is written, but does not run yet: " in done.stderr
+    assert "no controller 'swfit' is installed" in done.stderr
