@@ -41,7 +41,8 @@ def known(error: BaseException) -> TestbedError | None:
     if isinstance(error, RecursionError):
         return BadInput(DEPTH)
     why = _why(error)
-    return TestbedError(why) if why else None
+    refusal = BadInput if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG else TestbedError
+    return refusal(why) if why else None
 
 
 def _why(error: BaseException) -> str:

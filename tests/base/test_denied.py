@@ -24,7 +24,6 @@ def of(number: int, file: str | None = None) -> OSError:
         (of(errno.EAGAIN), "no more processes.*ulimit -u"),
         (of(errno.EMFILE, "/a"), "/a: too many files are open.*ulimit -n"),
         (of(errno.ENOSPC, "/a"), "/a: no space is left on the disk"),
-        (of(errno.ENAMETOOLONG, "/a"), "^/a: file name too long$"),
         (of(errno.ENOENT, "ansible"), "^ansible: no such file or directory$"),
         (ImportError("x.so: failed to map segment from shared object"), "not enough memory"),
         (RuntimeError("can't start new thread"), "no more processes"),
@@ -46,8 +45,10 @@ def test_what_numpy_cannot_have_is_memory() -> None:
     assert denied.told(caught.value) == denied.MEMORY
 
 
-def test_depth_is_bad_input_and_what_is_known_stays() -> None:
+def test_depth_and_a_long_name_are_bad_input_and_what_is_known_stays() -> None:
     assert isinstance(denied.known(RecursionError()), BadInput)
+    with pytest.raises(BadInput, match=r"^/a: file name too long$"):
+        raise denied.known(of(errno.ENAMETOOLONG, "/a")) or AssertionError
     failed = PluginFailed("controller 'x': line 3")
     assert denied.known(failed) is failed
 

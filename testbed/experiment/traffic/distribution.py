@@ -84,7 +84,7 @@ def load(name: str, unit: float | None = None) -> Distribution:
     have another unit. Raises BadInput.
     """
     file = Path(name).expanduser() if "/" in name or Path(name).suffix else SHIPPED / f"{name}.yaml"
-    if file.parent == SHIPPED and not file.is_file():
+    if file.parent == SHIPPED and file.stem not in shipped():
         raise BadInput(
             f"no size distribution is named '{name}'; {nearest(name, shipped())}, or give a path: ./{name}.yaml"
         )
