@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import zipfile
 from ctypes import c_char_p
+from itertools import islice
 from pathlib import Path
 
 from testbed.base.code import ARCHIVE, unpacked
@@ -19,6 +21,7 @@ OURS = (CARD / "card.c", CARD / "rack.c")
 MANIFEST = "manifest.json"
 READS_INT = "doca_pcc_dev_get_rtt_raw_data"
 ENTRY = "doca_pcc_dev_user_algo"
+FILES = 10_000  # in a program's folder: it has a few, a home or / would be read for minutes
 
 
 def named_by(file: Path) -> bool:
@@ -33,7 +36,11 @@ def sources(program: Path) -> tuple[Path, ...]:
     except zipfile.BadZipFile as error:
         raise BadInput(f"'{program}': {error}") from None
     device = folder / "device"
-    found = tuple(sorted((device if device.is_dir() else folder).rglob("*.c")))
+    places = os.walk(device if device.is_dir() else folder)
+    files = [*islice((Path(place, name) for place, _, names in places for name in names), FILES + 1)]
+    if len(files) > FILES:
+        raise BadInput(f"'{program}' has more than {FILES:,} files: name a program's own folder, or a file: ./my_cc.py")
+    found = tuple(sorted(file for file in files if file.suffix == ".c"))
     if not any(ENTRY in one.read_text(encoding="utf-8", errors="replace") for one in found):
         raise BadInput(
             f"'{program}' has no program for DOCA PCC: no C file in it defines {ENTRY} (docs/howto/export.md); a "

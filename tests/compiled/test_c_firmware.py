@@ -139,3 +139,9 @@ def test_what_is_no_program(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "one.c").write_text(text)
     with pytest.raises(BadInput, match=says):
         find("controller", str(tmp_path))
+
+
+def test_a_folder_with_everything_is_not_read() -> None:
+    """Found by fuzzing --set: processes end while /proc is listed."""
+    with pytest.raises(BadInput, match="'/' has more than 10,000 files"):
+        find("controller", "/")
