@@ -7,9 +7,10 @@ show a name as another one. Both are shown as Python writes them: ``\\x1b``.
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import Any
 
-LINE, LINES = 2000, 100  # characters and lines of an error; more is a file's content
+LINE, LINES, MOST = 2000, 100, 20_000  # characters of an error's line, lines, characters; more is a file's content
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9.=+_-]+")
 
@@ -27,8 +28,9 @@ def visible(text: str) -> str:
 def message(text: str) -> str:
     """The text as an error shows it: visible, of a word of a million characters how it begins and ends."""
     lines = visible(text).split("\n")
-    rest = [f"... and {len(lines) - LINES:,} lines more"] if len(lines) > LINES else []
-    shown = (one if len(one) <= LINE else f"{one[: LINE // 2]} ... {one[-LINE // 2 :]}" for one in lines[:LINES])
+    shown = [one if len(one) <= LINE else f"{one[: LINE // 2]} ... {one[-LINE // 2 :]}" for one in lines[:LINES]]
+    shown = shown[: sum(length <= MOST for length in accumulate(map(len, shown)))]
+    rest = [f"... and {len(lines) - len(shown):,} lines more"] if len(lines) > len(shown) else []
     return "\n".join([*shown, *rest])
 
 

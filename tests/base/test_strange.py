@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.base.strange import LINE, all_visible, file_name, is_plain, message, visible
+from testbed.base.strange import LINE, MOST, all_visible, file_name, is_plain, message, visible
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,9 @@ def test_a_message_shows_no_whole_file() -> None:
     assert shown.endswith("xend")
     assert len(shown) < LINE + 10
     assert message("x\n" * 1000 + "x").endswith("x\n... and 901 lines more")
+    many = message("\n".join(["x" * LINE] * 50))
+    assert many.endswith("x\n... and 40 lines more")
+    assert len(many) < MOST + 100
 
 
 def test_all_of_json_is_made_visible() -> None:
