@@ -45,9 +45,9 @@ def explained() -> Iterator[None]:
 
 
 def how_to_get(packages: Sequence[str]) -> str:
-    """The command that installs the extras that these packages belong to."""
-    extras = sorted({_extras()[package] for package in packages})
-    return f'pip install "{DISTRIBUTION}[{",".join(extras)}]"'
+    """What to run for the extras that these packages belong to; uv tool and pipx make an environment anew for them."""
+    extras = f"[{','.join(sorted({_extras()[package] for package in packages}))}]"
+    return f'pip install "{DISTRIBUTION}{extras}" (uv tool, pipx: install again, with {extras} added)'
 
 
 def _refusal(packages: Sequence[str]) -> NotInstalled:

@@ -31,6 +31,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from testbed.base.extras import how_to_get
 from testbed.base.missing import why_missing
 from testbed.dataplane.wire import MAX_HOPS
 from testbed.errors import BadInput
@@ -43,7 +44,6 @@ COMMON = ("testbed_rate", "testbed_udp_port", "testbed_feedback_delay", "testbed
 ALIKE = 0.85  # of two names, one of which is a slip of the pen
 SSH = ("BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=2", "ControlMaster=no", "ControlPath=none")
 """A connection of its own: with a shared one, the end of another session could be the end of this one."""
-NEEDS = "needs ansible-core; run: pip install 'cc-testbed[lab]'"
 
 
 class HostVariables(BaseModel):
@@ -146,7 +146,7 @@ def tool(name: str) -> str:
     beside = Path(sys.executable).parent / name
     found = str(beside) if beside.exists() else shutil.which(name)
     if found is None:
-        raise BadInput(f"--inventory {NEEDS}")
+        raise BadInput(f"--inventory needs ansible-core; run: {how_to_get(['ansible_core'])}")
     return found
 
 
