@@ -97,8 +97,8 @@ def _containerlab(document: Document, topology: object) -> Graph:
     nodes = []
     for name, about in topology["nodes"].items():
         path: KeyPath = ("topology", "nodes", name)
-        labels = about.get("labels") if isinstance(about, dict) else None
-        nodes.append(GraphNode(name, document.origin(path), _role(document, path, labels or {})))
+        labels = _named(document, path, about, "labels") if isinstance(about, dict) else {}
+        nodes.append(GraphNode(name, document.origin(path), _role(document, path, labels)))
     links = []
     for place, one in enumerate(_list(document, ("topology", "links"), topology.get("links"))):
         path = ("topology", "links", place)
@@ -109,7 +109,7 @@ def _containerlab(document: Document, topology: object) -> Graph:
             _text(document, path, end.get("node") if isinstance(end, dict) else str(end).partition(":")[0])
             for end in points
         )
-        said = {**(one.get("vars") or {}), **(one.get("labels") or {})}
+        said = _named(document, path, one, "vars") | _named(document, path, one, "labels")
         own = {key: value for key, value in said.items() if key in OwnSettings.model_fields}
         links.append(GraphLink((first, second), document.origin(path), _own(document.origin(path), own)))
     return Graph(nodes, links, document.name, "a topology of containerlab")
@@ -143,9 +143,16 @@ def _graphml(file: Path) -> Graph:
         place = f"{file}{lines.get((one, other), '')}"
         own = {key: value for key, value in about.items() if key in OwnSettings.model_fields}
         if ZOO_RATE in about:
-            own.setdefault("rate", f"{float(about[ZOO_RATE]):.0f} bit/s")
+            own.setdefault("rate", _zoo_rate(place, about[ZOO_RATE]))
         links.append(GraphLink((named[one], named[other]), place, _own(place, own)))
     return Graph(nodes, links, str(file), "GraphML")
+
+
+def _zoo_rate(place: str, value: str | float) -> str:
+    try:
+        return f"{float(value):.0f} bit/s"
+    except ValueError:
+        raise BadInput(f"{place}: {ZOO_RATE}: expected a number of bit/s, got '{value}'") from None
 
 
 def _lines(text: str) -> dict[Any, str]:
@@ -183,6 +190,13 @@ def _role_of(place: str, about: Mapping[str, object]) -> Role:
 def _list(document: Document, path: KeyPath, value: object) -> list[Any]:
     if not isinstance(value, list):
         raise BadInput(f"{document.origin(path)}: {path[-1]}: expected a list")
+    return value
+
+
+def _named(document: Document, path: KeyPath, of: Mapping[str, object], key: str) -> dict[str, Any]:
+    value = of.get(key) or {}
+    if not isinstance(value, dict):
+        raise BadInput(f"{document.origin(path)}: {key}: expected names and values, got '{value}'")
     return value
 
 

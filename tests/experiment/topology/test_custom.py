@@ -142,7 +142,17 @@ def test_bad_graphs(rack: str, says: str, tmp_path: Path) -> None:
             "topology: {nodes: {a: {}}, links: [{}]}\n",
             'g.yaml, line 1: endpoints: expected two, such as ["leaf1',
         ),
+        (
+            "g.yaml",
+            "topology:\n  nodes: {a: {}}\n  links:\n  - {endpoints: [a, b], vars: fast}\n",
+            "g.yaml, line 4: vars: expected names and values, got 'fast'",
+        ),
         ("g.graphml", "<graphml>\n<graph", "g.graphml: not valid XML"),
+        (
+            "g.graphml",
+            (GRAPHS / "zoo.graphml").read_text().replace("double", "string").replace("10000000000.0", "fast"),
+            "g.graphml, line 11: LinkSpeedRaw: expected a number of bit/s, got 'fast'",
+        ),
         (
             "g.graphml",
             (GRAPHS / "zoo.graphml").read_text().replace("8 us", "fast"),
