@@ -107,7 +107,7 @@ class _Matrix:
             value = words[at + 1] if at + 1 < len(words) else ""
             try:
                 number = float(value) if key == "start" else float(int(value))
-            except ValueError:
+            except (ValueError, OverflowError):
                 number = -1.0
             if key not in KEYS or key in said or not 0 <= number < 1 << 53:
                 line.refuse(CONNECTION)
