@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.coverage.of_c import Lines, counting, lines_of_c
 from tests.support.checkout import ROOT
@@ -28,16 +28,15 @@ FORM = "{:<42} {:>8} {:>6} {:>8} {:>6}"
 def run(tests: list[str]) -> int:
     """The tests' exit code; what was counted is in the folder."""
     environment = os.environ | counting(FOLDER) | {"COVERAGE_FILE": str(FOLDER / "python")}
-    basetemp = FOLDER / "tmp"
     coverage = [sys.executable, "-m", "coverage"]
-    done = subprocess.run(
-        [*coverage, "run", *TESTS, *WITHOUT_ROOT, f"--basetemp={basetemp}", *tests],
-        cwd=ROOT,
-        env=environment,
-        check=False,
-    )
+    with TemporaryDirectory() as basetemp:  # elsewhere: a pytest that a test runs would find this checkout's options
+        done = subprocess.run(
+            [*coverage, "run", *TESTS, *WITHOUT_ROOT, f"--basetemp={basetemp}/tests", *tests],
+            cwd=ROOT,
+            env=environment,
+            check=False,
+        )
     subprocess.run([*coverage, "combine", "--quiet", "--append"], cwd=ROOT, env=environment, check=True)
-    shutil.rmtree(basetemp, ignore_errors=True)
     return done.returncode
 
 
