@@ -6,13 +6,15 @@ has the pair of trees, in one of which at least every rank is a leaf; NCCL calls
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from testbed.base.arrays import Ints
 from testbed.experiment.traffic.jobs.collectives import parts, together
 from testbed.experiment.traffic.jobs.program import Exchange
 
-AT_ONCE = 2  # chunks on one edge of a tree: while one is acknowledged as received the next is on its way
+AT_ONCE = 128e3  # bytes of chunks on one edge of a tree, two at least: the line is busy while they are acknowledged
 
 
 def heap(ranks: int) -> Ints:
@@ -43,14 +45,14 @@ def up(parent: Ints, size: float, chunks: int) -> Exchange:
     chunk, child, place = _messages(parent, chunks)
     inner = np.flatnonzero(parent[parent[child]] >= 0)
     above = chunk[inner] * (len(parent) - 1) + place[parent[child[inner]]]
-    waits = np.concatenate((np.stack((inner, above), axis=1), _paced(len(parent) - 1, chunks)))
+    waits = np.concatenate((np.stack((inner, above), axis=1), _paced(len(parent) - 1, size, chunks)))
     return Exchange(child, parent[child], parts(size, chunks)[chunk], waits)
 
 
 def down(parent: Ints, size: float, chunks: int) -> Exchange:
     """A broadcast: a rank passes on a chunk when it has that of its parent."""
     rising = up(parent, size, chunks)
-    slots = len(_paced(len(parent) - 1, chunks))
+    slots = len(_paced(len(parent) - 1, size, chunks))
     falling = rising.waits[: len(rising.waits) - slots, ::-1]
     waits = np.concatenate((falling, rising.waits[len(falling) :]))
     return Exchange(rising.dst, rising.src, rising.size, waits)
@@ -86,6 +88,7 @@ def _messages(parent: Ints, chunks: int) -> tuple[Ints, Ints, Ints]:
     return chunk, children[place], number
 
 
-def _paced(links: int, chunks: int) -> Ints:
-    later = np.arange(AT_ONCE * links, chunks * links)
-    return np.stack((later - AT_ONCE * links, later), axis=1)
+def _paced(links: int, size: float, chunks: int) -> Ints:
+    at_once = min(max(2, math.ceil(AT_ONCE * chunks / size)), chunks)
+    later = np.arange(at_once * links, chunks * links)
+    return np.stack((later - at_once * links, later), axis=1)
