@@ -165,10 +165,11 @@ def _rack(kernel: Figures, virtual: Figures, file: Path) -> str:
             if told[0] and told[1]:
                 apart[name] = max(apart[name], abs(here.ours.median - there.ours.median))
     file.write_text(_lines(lines), encoding="utf-8")
-    farthest = "; ".join(f"{one.heading}: {apart[name]:.{one.digits}f}" for name, one in comparison.metrics.items())
+    largest = (f"{one.label} {apart[name]:.{one.digits}f} {one.unit}" for name, one in comparison.metrics.items())
+    cells = counted(len(measured.summaries), "cell")
     return (
-        f"At most so far from the virtual engine: {farthest}. [All figures](tables/{file.name}), of "
-        f"{counted(len(measured.summaries), 'cell')}, {len(bad) or 'none'} degraded."
+        f"Largest differences from the virtual engine: {', '.join(map(str.rstrip, largest))}.\n"
+        f"[All figures](tables/{file.name}) of {cells}; {len(bad) or 'none'} degraded."
     )
 
 

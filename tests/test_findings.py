@@ -59,8 +59,8 @@ def test_a_cell_in_the_rack_stands_beside_the_same_on_the_virtual_engine(copy: P
     (results / "kernel/adpg-table-3.csv").write_text(f"{head}SWIFT,8,1,kernel,{stalled},,95.5,99,5e-7\n")
     page.write_text("<!-- adpg-table-3 kernel -->\nold\n<!-- end -->\n")
     told = fill(copy)["adpg.md"]
-    assert "SU, %: 1.5; FR, %: 1.0; QL, us: 0.5." in told
-    assert "of 1 cell, 1 degraded" in told
+    assert "SU 1.5 %, FR 1.0 %, QL 0.5 us." in told
+    assert "of 1 cell; 1 degraded" in told
     assert "old" not in told
     rows = list(csv.reader((copy / "docs/findings/tables/adpg-table-3-kernel.csv").open()))[1:]
     assert rows[0] == ["8", "SWIFT", "SU, %", "95.5", "97.0", "92", stalled]
