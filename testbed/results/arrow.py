@@ -92,11 +92,11 @@ def read(file: Path) -> pa.Table:
     try:
         with parquet.ParquetFile(file) as opened:
             table = opened.read()
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            if not is_plain(name + "".join(_texts(column))):
+                raise pa.ArrowInvalid(f"column {visible(name)} has a text with a control character")
     except UnicodeDecodeError as error:
-        raise pa.ArrowInvalid(f"a name is not UTF-8: {error}") from None
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if not is_plain(name + "".join(_texts(column))):
-            raise pa.ArrowInvalid(f"column {visible(name)} has a text with a control character")
+        raise pa.ArrowInvalid(f"a name or a text is not UTF-8: {error}") from None
     return table
 
 
