@@ -165,7 +165,7 @@ def spread(time: Floats, most: int) -> Ints:
         return np.arange(len(time))
     gap = max((time[-1] - time[0]) / max(most - 1, 1), float(np.median(np.diff(time))) / 2) * (1 - 1e-6)
     kept = [0]
-    while (after := int(np.searchsorted(time, time[kept[-1]] + gap))) < len(time):
+    while (after := max(int(np.searchsorted(time, time[kept[-1]] + gap)), kept[-1] + 1)) < len(time):  # also if damaged
         kept.append(after)
     last = len(time) - 1
     if kept[-1] != last:
