@@ -12,8 +12,11 @@
 /* Fetch what the agent will touch of the flow that sends next. */
 static void expect_departure(const struct datapath *d)
 {
-	int64_t id = d->agenda.length ? d->agenda.events[0].id : 0, f = id < d->flows ? id : d->first_waiting[id - d->flows];
+	int64_t id = d->agenda.length ? d->agenda.events[0].id : 0, f;
 
+	if (id >= d->flows + d->hosts) /* a gate, or a granter */
+		return;
+	f = id < d->flows ? id : d->first_waiting[id - d->flows];
 	fetch(&d->flow[f], sizeof(d->flow[f]));
 	__builtin_prefetch((const struct flow_tx *)world->flows_tx + f, 1);
 }
