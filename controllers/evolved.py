@@ -6,8 +6,8 @@ Of HPCC it has what is measured. What is made of it was searched for, beginning 
 
 Every RTT is multiplicative, and who has a wide window aims at less than who has a narrow one: that makes flows fair
 without an increase that the queue would pay for. A flow starts at a part of the line rate. The search saw three
-experiments of `testbed score`, seeds 1 and 2. What yielding adds to HPCC with such constants is not shown
-(docs/findings/controllers.md).
+experiments of `testbed score`, seeds 1 and 2; `scripts/program_search.py` comes to other programs by the same rules.
+What yielding adds to HPCC with such constants is not shown (docs/findings/controllers.md).
 """
 
 from __future__ import annotations

@@ -19,11 +19,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
 
-from testbed.sdk.score.parts import together
-from testbed.sdk.score.score import Outcome, outcome
+from score_seeds import SEARCHED, total
+
+from testbed.sdk.score.score import outcome
 from testbed.sdk.score.suite import QUICK
 
-SEARCHED = ("incast-128", "websearch", "long-short")  # all seven parts; the others stay unseen
 SEEN = ("u", "v", "r", "w", "age", "stage")  # utilisation, its newest value, RTT inflation, window, BDPs sent, RTTs up
 POPULATION, DRAWN, LONGEST = 12, 3, 260
 SLACK = 0.99  # of the best fitness, for a shorter program
@@ -158,12 +158,6 @@ def drawn(rng: random.Random, depth: int) -> str:
         return rng.choice((rng.choice(SEEN), f"{10 ** rng.uniform(-3, 1):.3g}"))
     form = rng.choice(("({} + {})", "({} - {})", "({} * {})", "({} / max({}, 0.01))", "min({}, {})", "max({}, {})"))
     return form.format(drawn(rng, depth - 1), drawn(rng, depth - 1))
-
-
-def total(outcomes: list[Outcome]) -> float:
-    """As `testbed score` counts, of these experiments alone."""
-    names = dict.fromkeys(name for one in outcomes for name in one.parts)
-    return 100 * together(together(one.parts[name] for one in outcomes if name in one.parts) for name in names)
 
 
 def fitness(program: Program, folder: Path, seed: int) -> float:

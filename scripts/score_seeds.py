@@ -3,8 +3,8 @@
     .venv/bin/python scripts/score_seeds.py [CONTROLLER ...]     # scores these anew, 15 s of CPU each, and keeps them
     .venv/bin/python scripts/score_seeds.py "evolved controller.yields=0"       # with settings
 
-Half of the experiments are those that the search for `evolved` saw, the other half is held out; the seeds are other
-ones for both. Intervals hold 95 % by Student's t over seeds. Made of docs/findings/results/score-seeds.csv.
+Half of the experiments are those that `program_search.py` sees, the other half is held out; the seeds are other ones
+for both. Intervals hold 95 % by Student's t over seeds. Made of docs/findings/results/score-seeds.csv.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from testbed.sdk.score.suite import QUICK
 
 KEPT = Path(__file__).resolve().parents[1] / "docs/findings/results/score-seeds.csv"
 SEEDS = range(11, 21)
-SEARCHED = ("incast-128", "websearch", "long-short")
+SEARCHED = ("incast-128", "websearch", "long-short")  # all seven parts; the others stay unseen
 HALVES = ("searched", "held out", "whole suite")
 PARTS = ("utilisation", "fairness", "queue", "loss", "slowdown_mean", "slowdown_p99", "recovery")
 AHEAD = HALVES[1:]

@@ -208,4 +208,5 @@ def test_the_doctor_says_how_to_get_it(installed: Path, tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     (found,) = [probe for probe in json.loads(done.stdout)["probes"] if probe["name"] == "Python packages"]
     assert (done.returncode, found["status"]) == (1, "missing")
-    assert found["get"].startswith('run: pip install "cc-testbed[rack]" (uv tool, pipx: ')
+    again = "(uv tool, pipx: install again, with [rack] added)"
+    assert found["get"] == f'run: pip install "cc-testbed[rack]" {again}'

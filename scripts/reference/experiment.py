@@ -80,7 +80,8 @@ def _section(prefix: str, title: str, model: type[BaseModel], described: dict[ob
         + ", ".join(f"`{name}`" for name, row in rows.items() if described.get(row) == earlier)
         for earlier in dict.fromkeys(described[row] for row in rows.values() if row in described)
     ]
-    yield from (f"As in {'; '.join(same)}.\n" for _ in same[:1])
+    if same:
+        yield f"As in {'; '.join(same)}.\n"
     described.update(dict.fromkeys(new, title))
     for below, label, one in inner:
         yield from _section(below, label, one, described)

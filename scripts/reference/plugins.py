@@ -51,10 +51,10 @@ def _section(plugin: dict[str, Any], described: dict[tuple[object, ...], str]) -
     }
     common = Counter(described[row] for row in options if row in described)
     earlier = {row: described[row] for row in options if common[described.get(row, "")] >= FEWEST}
-    earlier_presets = described.get(tuple(presets), "")
-    yield from table(("preset", "options"), [] if earlier_presets else presets)
-    if earlier_presets and presets:
-        yield f"Presets as [`{earlier_presets}`](#{earlier_presets}).\n"
+    if presets and (twin := described.get(tuple(presets))):
+        yield f"Presets as [`{twin}`](#{twin}).\n"
+    else:
+        yield from table(("preset", "options"), presets)
     yield from table(("option", "default", "meaning"), [row for row in options if row not in earlier])
     for other in dict.fromkeys(earlier.values()):
         names = ", ".join(f"`{options[row]}`" for row, first in earlier.items() if first == other)

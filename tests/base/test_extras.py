@@ -38,7 +38,11 @@ def test_a_package_is_known_by_the_name_that_is_imported(monkeypatch: pytest.Mon
 
 def test_an_import_that_fails_is_explained() -> None:
     with (
-        pytest.raises(BadInput, match=r'^onnxruntime is not installed; run: pip install "cc-testbed\[learned\]" \('),
+        pytest.raises(
+            BadInput,
+            match=r'^onnxruntime is not installed; run: pip install "cc-testbed\[learned\]" '
+            r"\(uv tool, pipx: install again, with \[learned\] added\)$",
+        ),
         extras.explained(),
     ):
         import onnxruntime  # noqa: F401

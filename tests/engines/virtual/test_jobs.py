@@ -73,14 +73,22 @@ def test_a_full_chain_passes_a_chunk_in_the_time_of_a_chunk(pattern: str) -> Non
     assert long.bus_bandwidth == long.algorithm_bandwidth
 
 
+def test_two_trees_carry_twice_the_buffer_where_one_carries_three_times() -> None:
+    """A rank inside a tree sends up, and twice down; of two trees it is inside one, and each has half of the buffer."""
+    one, two = (
+        job(f"pattern: allreduce, ranks: 16, algorithm: {name}, chunks: 64, size: 4096 kB, iterations: 1", "4 ms")
+        for name in ("tree", "double-tree")
+    )
+    buffer = 4096 * FRAME * 8 / LINE
+    assert 2 * buffer <= two.communication <= 1.15 * 2 * buffer
+    assert one.communication >= 3 * buffer
+
+
 @pytest.mark.parametrize(("algorithm", "sent", "links", "within"), [("tree", 3, 3, 0.02), ("double-tree", 2, 4, 0.01)])
 def test_trees_carry_the_buffer_in_the_time_of_their_busiest_line(
     algorithm: str, sent: int, links: int, within: float
 ) -> None:
-    """A rank inside a tree sends up, and twice down; of two trees it is inside one, and each has half of the buffer.
-
-    A small chunk is behind by its way up and down, ``links`` each.
-    """
+    """Of small chunks: the last one is behind by its way up and down, ``links`` each."""
     chunks, size = 1024, 4_096_000
     shape = f"ranks: {2**links}, algorithm: {algorithm}, chunks: {chunks}"
     one = job(f"pattern: allreduce, {shape}, size: {size} B, iterations: 1", "2 ms")
