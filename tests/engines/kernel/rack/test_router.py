@@ -19,7 +19,7 @@ from testbed.engines.kernel.rack.wall import wall_links
 from testbed.experiment.topology.framing import Framing
 from testbed.experiment.topology.shape import LinkKind, two_level
 from tests.engines.kernel.rack.built import sender, wait_for
-from tests.support.runs import run_clean
+from tests.support.runs import SHALLOW, run_clean
 from tests.support.sandboxed import inside
 
 pytestmark = [pytest.mark.root, pytest.mark.measures]
@@ -133,10 +133,10 @@ def test_hpcc_over_three_hops_and_around_a_cut_link(tmp_path: Path) -> None:
     assert avoided[0] == avoided[-1] < max(spine1.values())  # and then again
 
 
-@pytest.mark.alone  # four times slower its buffer would take too long to fill, and would not be
+@pytest.mark.alone
 def test_a_dumbbell_is_calibrated_and_limited_at_its_link(tmp_path: Path) -> None:
-    small = ("--set", "rack.switch.buffer=2 MB")  # up to a dilation of 3750 it is filled
-    summary = run_clean(tmp_path, "dumbbell", "--duration", "2 ms", "--dilation", "1000", *small)
+    # four times slower, the most that a busy machine gets, its buffer is still filled in the time that this may take
+    summary = run_clean(tmp_path, "dumbbell", "--duration", "2 ms", "--dilation", "1000", *SHALLOW)
     assert summary["bottleneck"] == "s1-eth5"
     assert summary["bottleneck_rate"] == 40e9
     ends, middle = 2 * (1078 + 78) * 8 / 100e9, (1078 + 78) * 8 / 40e9
@@ -146,6 +146,6 @@ def test_a_dumbbell_is_calibrated_and_limited_at_its_link(tmp_path: Path) -> Non
     measured = {(one["link"], one["what"]): one for one in manifest["calibration"]}
     assert {("h1:e0", "rate"), ("s1-eth5", "rate")} <= measured.keys()
     received, slope = (measured["s1-eth5", what] for what in ("packets received at the peer", MARKS))
-    assert received["measured"] == received["expected"] > 2e6 / 1078
+    assert received["measured"] == received["expected"] > 1.8e6 / 1078
     assert slope["expected"] > 20
     assert measured["s1-eth5", "marking above Kmax 640 kB"]["measured"] > 1000
