@@ -194,12 +194,17 @@ def make_folder(path: Path) -> None:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Make the folder that `prepare` found free; if what is to fill it raises an exception, nothing of it is left."""
+    """Make the folder that `prepare` found free; if what is to fill it raises an exception, it is as it was before."""
+    was_there = path.exists()
     make_folder(path)
     try:
         yield path
     except BaseException:
-        shutil.rmtree(path)
+        if not was_there:
+            shutil.rmtree(path)
+            raise
+        for made in path.iterdir():
+            shutil.rmtree(made) if made.is_dir() else made.unlink()
         raise
 
 

@@ -57,6 +57,25 @@ def test_default_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(tmp_path.iterdir()) == []  # a run that fails leaves nothing
 
 
+@pytest.mark.parametrize("was_there", [True, False])
+def test_a_folder_that_could_not_be_filled_is_as_it_was(tmp_path: Path, was_there: bool) -> None:
+    mine = tmp_path / "mine"
+    if was_there:
+        mine.mkdir(mode=0o700)
+
+    def fill() -> None:
+        with folder.new_folder(folder.prepare(mine, "advice")) as target:
+            (target / "runs").mkdir()
+            (target / "runs" / "1").write_text("")
+            (target / "page.html").write_text("")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fill()
+    assert [*tmp_path.rglob("*")] == ([mine] if was_there else [])
+    assert not was_there or mine.stat().st_mode & 0o777 == 0o700
+
+
 def test_default_place_is_never_taken_twice(
     tmp_path: Path, manifest: Manifest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
