@@ -19,6 +19,7 @@ from tests.support.checkout import ROOT
 from tests.support.commands import command
 
 PAGES = ROOT / "docs/findings"
+OTHER = "simulators.md"  # a page without that table
 
 
 @pytest.fixture
@@ -35,6 +36,13 @@ def pages(checkout: Path) -> dict[str, str]:
     return {page.name: page.read_text() for page in (checkout / "docs/findings").glob("*.md")}
 
 
+def keep(checkout: Path, *names: str) -> None:
+    """Leave only these pages: each picture takes a second to be drawn."""
+    for page in (checkout / "docs/findings").glob("*.md"):
+        if page.name not in names:
+            page.unlink()
+
+
 def fill(checkout: Path, *runs: Path) -> dict[str, str]:
     subprocess.run([sys.executable, checkout / "scripts/findings.py", *runs], check=True)
     return pages(checkout)
@@ -47,8 +55,9 @@ def test_pages_say_what_is_kept(copy: Path) -> None:
     head, first, *others = file.read_text().splitlines()
     changed = ",".join([*first.split(",")[:6], "0.5", *first.split(",")[7:]])  # its SU
     file.write_text("\n".join([head, changed, *others]))
+    keep(copy, "adpg.md", OTHER)
     after = fill(copy)
-    assert [name for name in before if after[name] != before[name]] == ["adpg.md"]
+    assert {name: text == before[name] for name, text in after.items()} == {"adpg.md": False, OTHER: True}
 
 
 def test_a_cell_in_the_rack_stands_beside_the_same_on_the_virtual_engine(copy: Path) -> None:
@@ -58,6 +67,7 @@ def test_a_cell_in_the_rack_stands_beside_the_same_on_the_virtual_engine(copy: P
     stalled = "agent stall: 2.4 base RTTs"
     (results / "kernel/adpg-table-3.csv").write_text(f"{head}SWIFT,8,1,kernel,{stalled},,95.5,99,5e-7\n")
     page.write_text("<!-- adpg-table-3 kernel -->\nold\n<!-- end -->\n")
+    keep(copy, "adpg.md")
     told = fill(copy)["adpg.md"]
     assert "SU 1.5 %, FR 1.0 %, QL 0.5 us." in told
     assert "of 1 cell; 1 degraded" in told
@@ -171,6 +181,7 @@ def test_a_run_that_is_made_anew_replaces_the_kept_one_and_no_other(  # noqa: PL
     (place,) = [number for number, line in enumerate(before) if line.startswith(f"HPCC,{column},1,")]
     before[place] = f"HPCC,{column},1,virtual,clean,1"
     file.write_text("\n".join(before))
+    keep(copy)
     fill(copy, tmp_path / "runs")
     after = file.read_text().splitlines()
     made = dict(zip(after[0].split(","), after[place].split(","), strict=True))
