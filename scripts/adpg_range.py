@@ -26,7 +26,7 @@ from testbed.runs.forked import each
 KEPT = FINDINGS / "results/adpg-range.csv"
 RUN = ("rate", "rtt", "flows", "reference", "seed")
 FIGURES = ("engine", "su", "fr", "error", "lost", "ramp")  # %, %, % of the oracle, % after the warm-up, RTTs
-RATES, RTTS = (25, 100, 800), (2, 30, 500)  # Gbit/s, us
+RATES, RTTS = (25, 100, 800), (2, 8, 30, 100, 500)  # Gbit/s, us
 FLOWS, SEEDS = (2, 64), range(1, 7)
 REFERENCES = {"8.192 us": 8.192e-6, "0": 0.0}  # T_ref: the published constant, the network's longest base RTT
 LASTS, WARMUP, PACKET, ACK = 1500, 750, 1078, 80  # base RTTs, of it; bytes
