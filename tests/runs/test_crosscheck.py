@@ -224,9 +224,9 @@ CASES = {
     "hpcc, 64 flows": Case("incast-64", [*LASTING, "rack.switch.buffer=8 MB"], "hpcc", dilation=3000),
     "swift, 2 flows": Case("incast-2", SHORTER, "swift", dilation=1000),
     "swift, 64 flows": Case("incast-64", [*SHORTER, "rack.switch.buffer=8 MB"], "swift", dilation=3000, seeds=6),
-    # Until then 0.01 us of a start decides how they settle, in virtual time as well.
+    # Until then 0.01 us of a start, or of a link's delay, decides how they settle, in virtual time as well.
     "adpg, 2 flows": Case("incast-2", [*SETTLED, "controller.start_rate=50 %"], "adpg", dilation=1000),
-    "adpg, 64 flows": Case("incast-64", [*SHORTER, "controller.start_rate=1.5 %"], "adpg", dilation=3000),
+    "adpg, 64 flows": Case("incast-64", [*SETTLED, "controller.start_rate=1.5 %"], "adpg", dilation=3000),
     "dcqcn": Case("incast-8", DCQCN, seeds=6),  # its marks are drawn
     "dcqcn, 2 flows": Case("incast-8", [*senders(2, 0.05), *LONG], dilation=1000, seeds=6),
     "dcqcn, 64 flows": Case("incast-8", AT_REST_64, dilation=3000, seeds=6),
