@@ -1,50 +1,86 @@
 """All controllers in the same runs: the first table of docs/findings/controllers.md, without its last column.
 
-.venv/bin/python scripts/side_by_side.py [CONTROLLER ...]     # 10 s of CPU each, `aurora` a minute
+    .venv/bin/python scripts/side_by_side.py [CONTROLLER ...]
+
+Medians of six seeds. Of all controllers, docs/findings/tables/side-by-side.csv gets the intervals, too.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Sequence
+
+import numpy as np
+from tuner_oracle import filed
 
 import testbed
 from testbed.registry import names
 from testbed.results.summary import Summary
 
-INCASTS = ("incast-2", "incast-16", "incast-128")
+INCASTS, RECOVERY = ("incast-2", "incast-16", "incast-128"), "long-short"
+SEEDS = range(1, 7)
 FORMS = ("adpg-int8", "adpg-nn", "decc-nn", "decc-quantised", "evolved", "fixed")  # of another row, or of no source
 MARKED = {name: {"tuner.preset": "secn1"} for name in ("dcqcn", "rtt-template")} | {
     name: {"tuner.preset": name} for name in ("dctcp", "nscc")
 }
+FIGURES = {"SU, %": 1, "FR, %": 0, "QL mean, us": 2, "QL p99, us": 1, "drops": 0, "recovery, us": 0}  # digits
+Found = dict[str, list[float]]  # by figure, a number per seed
 
 
 def main(controllers: list[str]) -> None:
-    """Run and print."""
+    """Run, print, and keep what is of all controllers."""
     print("| | " + " | ".join((*INCASTS, "recovery")) + " |\n|---|" + "---|" * (len(INCASTS) + 1))
+    lines = []
     for controller in controllers or sorted(set(names("controller")) - set(FORMS)):
-        cells = [*(incast(summary(one, controller)) for one in INCASTS), recovery(summary("long-short", controller))]
+        cells = []
+        for experiment in (*INCASTS, RECOVERY):
+            runs = [summary(experiment, controller, seed) for seed in SEEDS]
+            found, cell = incast(runs) if experiment in INCASTS else recovery(runs)
+            cells.append(cell)
+            lines.append([controller, experiment, *(spread(name, found.get(name, [])) for name in FIGURES)])
         print(f"| `{controller}` | " + " | ".join(cells) + " |", flush=True)
+    if not controllers:
+        filed("side-by-side", ("controller", "experiment", *FIGURES), lines)
 
 
-def summary(experiment: str, controller: str) -> Summary:
+def summary(experiment: str, controller: str, seed: int) -> Summary:
     times = {"time.duration": "30 ms", "time.warmup": "10 ms"} if experiment in INCASTS else {}
     settings = {**times, "record.report": False, **MARKED.get(controller, {})}
     with tempfile.TemporaryDirectory() as out:
         return testbed.run(
-            experiment, controller=controller, engine="virtual", seed=1, settings=settings, out=out
+            experiment, controller=controller, engine="virtual", seed=seed, settings=settings, out=out
         ).summary
 
 
-def incast(run: Summary) -> str:
-    lost = f", {run.drops:,.0f} drops" if run.drops else ""
-    return f"{run.su:.1f}, {run.fr_flows:.0f}, {run.ql_mean * 1e6:.2f}, {run.ql_p99 * 1e6:.1f}{lost}"
+def incast(runs: Sequence[Summary]) -> tuple[Found, str]:
+    """What was found, and the cell: SU, FR, QL mean, QL p99, and drops if there are any."""
+    rows = [(run.su, run.fr_flows, run.ql_mean * 1e6, run.ql_p99 * 1e6, run.drops) for run in runs]
+    found = dict(zip(FIGURES, map(list, zip(*rows, strict=True)), strict=False))
+    *others, drops = (median(name, values) for name, values in found.items())
+    return found, ", ".join(others) + ("" if drops == "0" else f", {drops} drops")
 
 
-def recovery(run: Summary) -> str:
-    if not run.recovered:
-        return "never"
-    return f"{run.recovery * 1e6:.0f} us ({run.recovered} of {run.interruptions})"
+def recovery(runs: Sequence[Summary]) -> tuple[Found, str]:
+    """Of the seeds that recover; the cell says after how many of all interruptions."""
+    (name,) = (name for name in FIGURES if name.startswith("recovery"))
+    found = [run.recovery * 1e6 for run in runs if run.recovered]
+    if not found:
+        return {}, "never"
+    recovered, asked = (sum(getattr(run, what) for run in runs) for what in ("recovered", "interruptions"))
+    return {name: found}, f"{median(name, found)} us ({recovered} of {asked})"
+
+
+def median(name: str, values: Sequence[float]) -> str:
+    return f"{np.median(values):,.{FIGURES[name]}f}"
+
+
+def spread(name: str, values: Sequence[float]) -> str:
+    """Median, and the least and the most of all seeds."""
+    if not values:
+        return ""
+    least, most = (f"{one:,.{FIGURES[name]}f}" for one in (min(values), max(values)))
+    return median(name, values) + (f" ({least} to {most})" if least != most else "")
 
 
 if __name__ == "__main__":
