@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NoReturn
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from testbed.errors import nearest
 from testbed.units import Ratio, Time
@@ -34,6 +43,19 @@ class Part(BaseModel):
                     chosen = next((f" with {one} '{data[one]}'" for one in CHOOSE if one in data and one != key), "")
                     refuse(str(key), f"no such key{chosen}; {nearest(str(key), list(cls.model_fields))}")
         return data
+
+
+class Named(BaseModel):
+    """A block for which its name alone will do: `controller: swift`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain_name(cls, data: Any) -> Any:
+        return {"name": data} if isinstance(data, str) else data
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [{"type": "string", "description": cls.model_fields["name"].description}, handler(core)]}
 
 
 Count = Annotated[int, Field(strict=True, ge=1)]

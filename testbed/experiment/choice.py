@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic import ConfigDict, Field, model_validator
 
 from testbed.base.arrays import Floats, Ints
-from testbed.experiment.block import HostName, Part, refuse
+from testbed.experiment.block import HostName, Named, Part, refuse
 from testbed.experiment.topology.dscp import USUAL, Dscp
 from testbed.experiment.topology.ecn import Ecn
 from testbed.experiment.traffic.plan import Plan
 from testbed.units import Size, Time
 
 
-class PluginChoice(BaseModel):
+class PluginChoice(Named):
     """A plugin, its preset, and any of its own options. A plain name will do: `controller: swift`."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -32,15 +30,6 @@ class PluginChoice(BaseModel):
     def options(self) -> dict[str, Any]:
         """What was said beyond name and preset."""
         return dict(self.model_extra or {})
-
-    @model_validator(mode="before")
-    @classmethod
-    def _plain_name(cls, data: Any) -> Any:
-        return {"name": data} if isinstance(data, str) else data
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {"anyOf": [{"type": "string", "description": "Name or path of the plugin."}, handler(core)]}
 
 
 class ControllerChoice(PluginChoice):

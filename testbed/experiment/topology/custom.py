@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, GetJsonSchemaHandler, model_validator
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic import Field
 
 from testbed.base.inputs import Input
 from testbed.errors import BadInput
-from testbed.experiment.block import Part, refuse
+from testbed.experiment.block import Named, Part, refuse
 from testbed.experiment.topology import graph_file
 from testbed.experiment.topology.any_rack import Routed
 from testbed.experiment.topology.graph import BadGraph, Graph, GraphLink, GraphNode, Role
@@ -21,7 +19,7 @@ from testbed.experiment.topology.links import OwnSettings, link_kind
 from testbed.experiment.topology.shape import LinkKind, Shape
 
 
-class Node(Part):
+class Node(Named, Part):
     """A host or a switch. A plain name will do."""
 
     name: Annotated[str, Field(min_length=1)] = Field(description="Its name.")
@@ -33,15 +31,6 @@ class Node(Part):
     bond: Annotated[bool, Field(strict=True)] = Field(
         default=False, description="Whether its links are one for traffic, as with LACP: each flow takes one of them."
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _plain_name(cls, data: Any) -> Any:
-        return {"name": data} if isinstance(data, str) else data
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {"anyOf": [{"type": "string", "description": "Name of the node."}, handler(core)]}
 
 
 class CustomLink(OwnSettings):
