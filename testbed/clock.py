@@ -41,13 +41,6 @@ class Clock:
         """Nominal seconds since the epoch, to the bit as the agents' C and `seconds_per_ns` have them."""
         return (self.read_ns() - self.epoch_ns) * self.seconds_per_ns
 
-    def first_after(self, time: float) -> float:
-        """The first moment that this clock shows from then on: as the agents' C has it, to the bit."""
-        ns = int(time / self.seconds_per_ns)  # one too early, most often
-        while ns * self.seconds_per_ns < time:
-            ns += 1
-        return ns * self.seconds_per_ns
-
     def nominal_seconds(self, wall_seconds: Number) -> Number:
         """Duration: wall to nominal."""
         return wall_seconds / self.dilation

@@ -22,7 +22,6 @@ from testbed.registry import Plugin
 QUANTA_PER_RTT = 64  # how finely packets are paced, but
 BATCHES_PER_RTT = 32  # how finely feedback is delivered
 USUAL_LATENESS = 2e-3  # wall seconds for which another process may hold a core: the rate must not suffer from it
-CHECKS_PER_TIMEOUT = 8
 CHECKS_PER_RTT = 4  # a delay line delays feedback by about an RTT: reading the ring this often loses nothing
 
 
@@ -130,14 +129,11 @@ class Agent(ABC):
 
     def postpone_check(self, now: float) -> None:
         """Of timeouts: for whoever would come back for nothing else. Before then nobody's can be over."""
-        self._next_check = max(self._next_check, self.datapath.heard(now) + self._soonest)
-
-    def next_check_after(self, now: float) -> float:
-        """When timeouts are checked next."""
-        return now + self._soonest / CHECKS_PER_TIMEOUT
+        heard = self.datapath.last_feedback[self.datapath.waiting].min(initial=now)
+        self._next_check = max(self._next_check, heard + self._soonest)
 
     def _check_timeouts(self, now: float) -> None:
-        self._next_check = self.next_check_after(now)
+        self._next_check = now + self._soonest / 8
         silent = self.datapath.silent(now, self.timing.timeout)
         if not len(silent):
             return

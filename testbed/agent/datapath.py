@@ -311,14 +311,6 @@ class Datapath:
             most = most + self._credits.spenders["patience"] * (self.flows.inflight == 0)
         return np.flatnonzero(self.waiting & (now - self.last_feedback > most))
 
-    def heard(self, now: float) -> float:
-        """Whoever falls silent has been heard of since then, at the latest ``now``.
-
-        Who sends is heard of by that; but who waits for credits may have been silent before.
-        """
-        may_be_silent = self.waiting if self._credits is None else slice(None)
-        return float(self.last_feedback[may_be_silent].min(initial=now))
-
     def ask_again(self, flows: Ints, timeout: float, now: float) -> Ints:
         """With credits, each of ``flows`` may send a packet that asks. Returns those that have something on its way."""
         if self._credits is None:

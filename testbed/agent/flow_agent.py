@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Protocol
 
 from testbed.agent.agent import Agent, Timing
@@ -15,7 +14,7 @@ from testbed.compiled.askable import Askable
 from testbed.errors import PluginFailed
 from testbed.registry import Plugin, failed
 
-SERVICE = 0.05  # wall seconds, within a factor of two: signals are Python's to handle
+LONGEST_SERVICE = 0.05  # wall seconds: signals are Python's to handle
 IN_THE_PAST = "on_timer leaves the timer of a flow in the past: set the next time, or inf"
 
 
@@ -50,7 +49,7 @@ class FlowAgent(Agent):
     ) -> None:
         super().__init__(plugin, clock, datapath, timing=timing, meter=meter)
         self.controller = controller
-        self._service = clock.nominal_seconds(SERVICE)
+        self._service = clock.nominal_seconds(LONGEST_SERVICE)
         own = Decisions(datapath, controller, meter, timing)
         self.decisions: Deciding = own
         self.record = own.record
@@ -68,27 +67,10 @@ class FlowAgent(Agent):
         self._check()
 
     def wait(self, now: float, until: float) -> None:
-        began = time.perf_counter()
         endless = self.decisions.serve(min(until, now + self._service))
-        if now + self._service < until:
-            self._adapt_service(time.perf_counter() - began)
         self._check()
         if endless:
             raise PluginFailed(f"{self.plugin.title}: {IN_THE_PAST}")
-
-    def _adapt_service(self, took: float) -> None:
-        """Where time is virtual nothing but the last service says how long the next one takes."""
-        if took < SERVICE / 2:
-            self._service *= 2
-        elif took > SERVICE * 2:
-            self._service /= 2
-
-    def next_check_after(self, now: float) -> float:
-        """As others do, but for checks that find nobody: a rack in wall time is late by what each of them takes."""
-        heard, soonest = self.datapath.heard(now), super().next_check_after(now)
-        while (then := self.clock.first_after(soonest)) - heard <= self._soonest:
-            soonest = super().next_check_after(then)
-        return soonest
 
     def _check(self) -> None:
         """Raises PluginFailed if the controller has failed."""
