@@ -24,7 +24,8 @@ FORMS = ("adpg-int8", "adpg-nn", "decc-nn", "decc-quantised", "evolved", "fixed"
 MARKED = {name: {"tuner.preset": "secn1"} for name in ("dcqcn", "rtt-template")} | {
     name: {"tuner.preset": name} for name in ("dctcp", "nscc")
 }
-FIGURES = {"SU, %": 1, "FR, %": 0, "QL mean, us": 2, "QL p99, us": 1, "drops": 0, "recovery, us": 0}  # digits
+RECOVERED = "recovery, us"
+FIGURES = {"SU, %": 1, "FR, %": 0, "QL mean, us": 2, "QL p99, us": 1, "drops": 0, RECOVERED: 0}  # digits
 Found = dict[str, list[float]]  # by figure, a number per seed
 
 
@@ -63,12 +64,11 @@ def incast(runs: Sequence[Summary]) -> tuple[Found, str]:
 
 def recovery(runs: Sequence[Summary]) -> tuple[Found, str]:
     """Of the seeds that recover; the cell says after how many of all interruptions."""
-    (name,) = (name for name in FIGURES if name.startswith("recovery"))
     found = [run.recovery * 1e6 for run in runs if run.recovered]
     if not found:
         return {}, "never"
-    recovered, asked = (sum(getattr(run, what) for run in runs) for what in ("recovered", "interruptions"))
-    return {name: found}, f"{median(name, found)} us ({recovered} of {asked})"
+    recovered, asked = sum(run.recovered for run in runs), sum(run.interruptions for run in runs)
+    return {RECOVERED: found}, f"{median(RECOVERED, found)} us ({recovered} of {asked})"
 
 
 def median(name: str, values: Sequence[float]) -> str:

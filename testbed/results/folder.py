@@ -200,10 +200,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     try:
         yield path
     except BaseException:
-        if not was_there:
-            shutil.rmtree(path)
-            raise
-        for made in path.iterdir():
+        for made in [*path.iterdir()] if was_there else [path]:
             shutil.rmtree(made) if made.is_dir() else made.unlink()
         raise
 
