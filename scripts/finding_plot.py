@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
 
@@ -21,9 +21,6 @@ ACROSS = 3  # panels in a row
 PANEL = (3.3, 2.2)  # inches
 LEGEND = 0.5  # inches
 INTERVALS = re.compile(r"^`([\w-]+)`[^|]*?\n\n\| \| ([^|]+) \|.*\n\|[-:|]+\n((?:\|.*\n)+)", re.MULTILINE)
-TABLE = re.compile(r"^\| .*\n\|[-:|]+\n(?:\|.*\n)+", re.MULTILINE)
-TITLE = re.compile(r"^(?:## |\*\*)([^*\n:]+)", re.MULTILINE)
-OFF = re.compile(r"[+-]\d+(?:\.\d+)?")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 WITHIN = 5  # per cent: what differs by more is explained on the page
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5)  # of ratios
@@ -99,38 +96,28 @@ def _spans(rows: str) -> list[tuple[str, float, float, float]]:
     return [(one[1].replace("`", ""), *(float(one[at].replace(",", "")) for at in (2, 3, 4))) for one in told if one]
 
 
-def differences(page: str, file: Path) -> None:
-    """What each row of a page's tables is off by, in per cent: a panel per table of three such rows and more."""
-    panels = []
-    for table in TABLE.finditer(page):
-        title, rows = TITLE.findall(page[: table.start()])[-1].rstrip(". "), _off(table[0])
-        if len(rows) >= 3:
-            panels.append((title, rows))
+def differences(rows: Iterable[dict[str, str]], file: Path) -> None:
+    """What times here differ from theirs by, in per cent: a panel per table of three experiments and more."""
+    panels: dict[str, dict[str, list[float]]] = {}
+    for row in rows:
+        if row["figure"].endswith(", us") and row["theirs"] and row["ours"]:
+            off = 100 * (float(row["ours"]) / float(row["theirs"]) - 1)
+            panels.setdefault(row["table"], {}).setdefault(row["experiment"], []).append(off)
+    panels = {title: found for title, found in panels.items() if len(found) >= 3}
     with mpl.rc_context(SETTINGS):  # type: ignore[arg-type]
-        heights = [len(rows) + 2 for _, rows in panels]
+        heights = [len(found) + 2 for found in panels.values()]
         drawn = Figure((2 * PANEL[0], 0.17 * sum(heights)), layout="constrained")
         parts = drawn.subplots(len(panels), 1, squeeze=False, sharex=True, gridspec_kw={"height_ratios": heights})
-        for axes, (title, rows) in zip(parts.flat, panels, strict=True):
+        for axes, (title, found) in zip(parts.flat, panels.items(), strict=True):
             axes.axvspan(-WITHIN, WITHIN, color="0.93", lw=0)
             axes.axvline(0, color="0.3", lw=0.8)
-            for at, (_, off) in enumerate(reversed(rows)):
+            for at, off in enumerate(reversed(found.values())):
                 axes.plot(off, [at] * len(off), "o", color=_colour(0), ms=4, alpha=0.7)
-            axes.set_yticks(range(len(rows)), [row for row, _ in reversed(rows)], fontsize=7)
+            axes.set_yticks(range(len(found)), list(reversed(found)), fontsize=7)
             axes.set_title(title, fontsize=8, loc="left")
             axes.grid(axis="y", lw=0.3)
         parts[-1, 0].set_xlabel(f"ours against theirs, %; grey: within {WITHIN} %")
-        save(drawn, file, "differences of the tables")
-
-
-def _off(table: str) -> list[tuple[str, list[float]]]:
-    """Rows that say so: what they are of, and by how much. A first cell that is empty is the one above."""
-    head, _, *rows = ([cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines())
-    named, above, found = 1 if head[1] else 2, "", []
-    for row in rows:
-        above = row[0] or above
-        if off := [float(one) for cell in row if cell.endswith(" %") for one in OFF.findall(cell)]:
-            found.append((", ".join([above, *row[1:named]]), off))
-    return found
+        save(drawn, file, "differences")
 
 
 def pairs(figures: Figures) -> Iterator[Pair]:

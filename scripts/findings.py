@@ -5,7 +5,7 @@ comparison of that name, of results/adpg-table-2.csv; one of more than `MOST_ROW
 its figures in tables/adpg-table-2.csv. From ``<!-- adpg-table-2 kernel -->`` on stands how far its cells in the
 kernel's rack, of results/kernel/adpg-table-2.csv, are from the others; they are in tables/adpg-table-2-kernel.csv.
 ``<!-- agreement -->`` is a picture of all of a page's comparisons, ``<!-- intervals -->`` one of the medians in its
-tables, ``<!-- differences -->`` one of the per cents in them.
+tables, ``<!-- differences -->`` one of tables/simulators-uet.csv.
 With ``FROM=FOLDER``, where `testbed reproduce all --engine virtual --out FOLDER` left its runs, each of them replaces
 the one that was kept.
 """
@@ -35,10 +35,11 @@ PAGES = Path(__file__).resolve().parents[1] / "docs/findings"
 BLOCK = re.compile(r"(<!-- ([\w-]+)( kernel)? -->\n).*?(<!-- end -->)", re.DOTALL)
 ENGINE = "virtual"
 AGREEMENT = "agreement"
-OF_TABLES = {  # pictures of what a page's own tables say, and their words
-    "intervals": (intervals, "Medians and intervals of the tables below"),
-    "differences": (differences, "What the tables below differ by"),
+DRAWN = {  # pictures beside those of comparisons, and their words
+    "intervals": "Medians and intervals of the tables below",
+    "differences": "Times here against theirs",
 }
+BESIDE = "simulators-uet.csv"  # what `differences` are of
 MOST_ROWS, MOST_FIGURES = 8, 25  # that anybody reads beside each other
 
 
@@ -58,10 +59,9 @@ def filled(page: str, results: Path) -> str:
     """A page with its tables as the kept results in ``results`` make them."""
 
     def block(found: re.Match[str]) -> str:
-        if found[2] in OF_TABLES:
-            drawn, told = OF_TABLES[found[2]]
-            drawn(page, results.parent / f"tables/{found[2]}.svg")
-            return f"{found[1]}\n![{told}](tables/{found[2]}.svg)\n\n{found[4]}"
+        if found[2] in DRAWN:
+            _drawn(found[2], page, results.parent / "tables")
+            return f"{found[1]}\n![{DRAWN[found[2]]}](tables/{found[2]}.svg)\n\n{found[4]}"
         if found[2] == AGREEMENT:
             return f"{found[1]}\n{_agreement(page, results)}\n\n{found[4]}"
         comparison = published.load(found[2])
@@ -74,6 +74,13 @@ def filled(page: str, results: Path) -> str:
         return f"{found[1]}\n{told}\n\n{found[4]}"
 
     return BLOCK.sub(block, page)
+
+
+def _drawn(name: str, page: str, tables: Path) -> None:
+    if name == "intervals":
+        return intervals(page, tables / f"{name}.svg")
+    with (tables / BESIDE).open(encoding="utf-8") as measured:
+        return differences(csv.DictReader(measured), tables / f"{name}.svg")
 
 
 def _agreement(page: str, results: Path) -> str:
