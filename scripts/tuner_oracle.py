@@ -137,8 +137,10 @@ def filed(name: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None
     print(f"(tables/{name}.csv)\n")
 
 
-def reached(runs: Runs, pairs: Iterable[tuple[str, str]], row: str, name: str, *, goals: bool) -> None:
-    """A row against others, by the parts of the goal; mice are those of no incast."""
+def reached(
+    runs: Runs, pairs: Iterable[tuple[str, str]], row: str, name: str, means: Iterable[list[str]] = (), *, goals: bool
+) -> None:
+    """A row against others, by the parts of the goal, and ``means`` of such rows; mice are those of no incast."""
     lines = []
     for cell, other in pairs:
         change = changes(runs, cell, row, other)
@@ -146,10 +148,10 @@ def reached(runs: Runs, pairs: Iterable[tuple[str, str]], row: str, name: str, *
             change = change[:, FELT]
             said = [goal(change)] * goals
             lines.append([title(cell), other, str(len(change)), *map(percent, change.T), *said])
-    filed(name, [f"{row}, %", *AGAINST, *["goal"] * goals], lines)
+    filed(name, [f"{row}, %", *AGAINST, *["goal"] * goals], [*lines, *means])
 
 
-def over_loads(runs: Runs, groups: Iterable[list[str]], row: str) -> None:
+def over_loads(runs: Runs, groups: Iterable[list[str]], row: str) -> list[list[str]]:
     """The same with each seed's mean over the loads of a workload."""
     lines = []
     for cells in groups:
@@ -158,7 +160,7 @@ def over_loads(runs: Runs, groups: Iterable[list[str]], row: str) -> None:
             one = np.mean([changes(runs, cell, row, other, seeds)[:, FELT] for cell in cells], axis=0)
             name = title(cells[-1]).replace(", ", f", {cells[0].split('-')[1]} to ", 1)
             lines.append([name, other, str(len(seeds)), *map(percent, one.T), goal(one)])
-    table([f"{row}, %, mean over loads", *AGAINST, "goal"], lines)
+    return lines
 
 
 def least_for_elephants(runs: Runs, cells: list[str]) -> None:
@@ -297,9 +299,10 @@ def main(arguments: list[str]) -> None:
     calm = [cell for cell in cells if not cell.endswith("-incast")]
     incasts = [cell for cell in cells if cell.endswith("-incast")]
     constants = [row for row in runs[calm[0]] if is_constant(row)]
-    reached(runs, [(cell, other) for other in PUBLISHED for cell in cells], "fct", "pet-fct", goals=True)
     by_workload = [[cell for cell in some if cell.startswith(word)] for some in (calm, incasts) for word in WORD]
-    over_loads(runs, by_workload, "fct")
+    means = over_loads(runs, by_workload, "fct")
+    reached(runs, [(cell, other) for other in PUBLISHED for cell in cells], "fct", "pet-fct", means, goals=True)
+    table(["fct, %, mean over loads", *AGAINST, "goal"], [line for line in means if "incasts" not in line[0]])
     for some in by_workload[: len(WORD)]:
         least_for_elephants(runs, some)
     best_for_mice(runs, calm)
