@@ -102,7 +102,7 @@ def _told(name: str, figures: Figures, tables: Path) -> str:
     comparison = figures.comparison
     rows = len(comparison.rows) * len(comparison.columns)
     if rows <= MOST_ROWS and rows * len(comparison.metrics) <= MOST_FIGURES:
-        return table.tables(figures)
+        return "\n".join([f"{table.scenarios(figures).markdown()}\n", *_orders(figures)]).rstrip()
     tables.mkdir(exist_ok=True)
     (tables / f"{name}.csv").write_text(_csv(figures), encoding="utf-8")
     draw(figures, tables / f"{name}.svg")
