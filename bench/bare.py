@@ -34,7 +34,7 @@ INTERVAL = 0.5  # s between start and the first count
 def packets_per_second(dilation: float, seconds: float, hops: int) -> float:
     """Data packets delivered and acknowledged per wall second, ``SENDERS`` hosts to one."""
     library()
-    return float(racks.in_sandbox(partial(_measure, dilation, seconds, hops)))
+    return racks.in_sandbox(partial(_measure, dilation, seconds, hops))
 
 
 @dataclass(frozen=True)

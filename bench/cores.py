@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from bench.apart import apart
 from bench.measure import Row, spread
-from bench.scale import CUT, PATIENCE, experiment, timed
+from bench.scale import CUT, experiment, timed
 from testbed.base.arrays import Floats, Ints
-from testbed.engines.virtual.process import WatchedProcess
 from testbed.engines.virtual.whole import useful_parts
 
 RACKS = ((1024, 0.5), (4096, 0.15), (8192, 0.1))  # hosts, nominal ms
@@ -60,7 +60,7 @@ class Watched:
 def watched(hosts: int, milliseconds: float, threads: int, parts: int) -> Watched:
     """In a process of its own."""
 
-    def work(connection: Connection) -> None:
+    def work(connection: Connection) -> Watched:
         from testbed.engines.virtual.parts import DividedDecisions, Parts
         from testbed.engines.virtual.run import VirtualRun
 
@@ -71,12 +71,9 @@ def watched(hosts: int, milliseconds: float, threads: int, parts: int) -> Watche
         run._divide()
         loads = run.parts.watch(ROOM)
         run.follow()
-        connection.send(("watched", Watched(sum(going + ending), loads[loads["seconds"].any(axis=1)])))
+        return Watched(sum(going + ending), loads[loads["seconds"].any(axis=1)])
 
-    process = WatchedProcess(work, PATIENCE, lambda: "the run said nothing")
-    (found,) = (content for kind, content in process.messages() if kind == "watched")
-    assert isinstance(found, Watched)
-    return found
+    return apart(work)
 
 
 def longest(one: Watched, threads: int) -> Floats:

@@ -65,7 +65,7 @@ class Cell:
 def measure(cell: Cell) -> dict[str, float]:
     """The largest error per kind, relative to what was asked; kinds that were not measured are missing."""
     resolved = cell.resolved()
-    return dict(in_sandbox(partial(_inside, resolved, use_netem(resolved))))
+    return in_sandbox(partial(_inside, resolved, use_netem(resolved)))
 
 
 def _inside(resolved: Resolved, netem: bool, _connection: Connection) -> dict[str, float]:

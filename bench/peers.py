@@ -19,16 +19,15 @@ from statistics import median
 
 import numpy as np
 
+from bench.apart import apart
 from bench.measure import Row, spread
 from bench.peers_built import CSG, UET, Peer
-from testbed.engines.virtual.process import WatchedProcess
 from testbed.engines.virtual.whole import LARGE
 from testbed.errors import TestbedError
 from testbed.results import arrow
 from testbed.runs.overrides import from_user, overridden
 
 REPEATS = 3
-PATIENCE = 900.0  # s
 PACKET = 4000  # bytes of theirs; 4,086 of data in uet-htsim
 FINISHED = re.compile(r"\bfinished at\b")
 NSCC_MARKS = ("tuner.kmin=37.35 kB", "tuner.kmax=145.25 kB", "tuner.pmax=100 %")  # of uet-htsim
@@ -166,7 +165,7 @@ def ours(side: Side, cell: Cell, folder: Path, threads: int) -> Cost:
         "engine=virtual", *side.settings,
     )  # fmt: skip
 
-    def work(connection: Connection) -> None:
+    def work(connection: Connection) -> Cost:
         from testbed.engines.virtual.run import VirtualRun
 
         arrow.load()  # start-up
@@ -174,15 +173,10 @@ def ours(side: Side, cell: Cell, folder: Path, threads: int) -> Cost:
         chosen = {"controller": side.controller, "tuner": ""}
         resolved = overridden(from_user("incast-2"), chosen, {}, list(settings))
         record = VirtualRun(resolved, [], connection, threads=threads).follow()
-        cost = Cost(
-            time.process_time() - began, time.perf_counter() - wall, int(np.isfinite(record.flows.finished).sum())
-        )
-        connection.send(("cost", cost))
+        done = int(np.isfinite(record.flows.finished).sum())
+        return Cost(time.process_time() - began, time.perf_counter() - wall, done)
 
-    process = WatchedProcess(work, PATIENCE, lambda: "the run said nothing")
-    (found,) = (content for kind, content in process.messages() if kind == "cost")
-    assert isinstance(found, Cost)
-    return found
+    return apart(work)
 
 
 def of_peers() -> Iterator[Row]:

@@ -24,8 +24,7 @@ OUR_DILATION = 1000.0  # 100 Mbit/s per link, as Mininet's below
 def ours() -> float:
     """Seconds from the fork of the sandbox until 65 hosts are shaped, have their programs, and every link is active."""
     began = time.perf_counter()
-    ended = racks.in_sandbox(_ours)
-    return float(ended - began)
+    return racks.in_sandbox(_ours) - began
 
 
 def _ours(_connection: Connection) -> float:
@@ -40,7 +39,7 @@ def mininet_missing() -> list[str]:
 
 def mininet() -> float:
     """Seconds that Mininet takes for 65 hosts with shaped links and static ARP."""
-    return float(racks.in_sandbox(_mininet))
+    return racks.in_sandbox(_mininet)
 
 
 class IpBridge(Switch):  # type: ignore[misc]

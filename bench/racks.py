@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing.connection import Connection
-from typing import Any
 
+from bench.apart import Found, apart
 from testbed.agent.build import compile_all
 from testbed.clock import Clock
 from testbed.dataplane.programs import NicPrograms, PortPrograms
@@ -24,23 +24,11 @@ CNP_INTERVAL = 50e-6  # s, nominal
 NEVER_MARK = 1 << 31  # bytes: no queue is that long
 
 
-def in_sandbox(work: Callable[[Connection], Any]) -> Any:
+def in_sandbox(work: Callable[[Connection], Found]) -> Found:
     """What ``work`` returns, done in namespaces that vanish afterwards. Raises what a run would raise."""
     compile_all()
     features.ask()  # remembered, so that the inside need not
-
-    def report(connection: Connection) -> None:
-        connection.send(("result", work(connection)))
-
-    result = None
-    sandbox = Sandbox(report)
-    try:
-        for kind, content in sandbox.messages():
-            if kind == "result":
-                result = content
-    finally:
-        sandbox.kill()
-    return result
+    return apart(work, Sandbox)
 
 
 def build(hosts: int, flows: int, agents: int, dilation: float, framing: Framing) -> tuple[Rack, NicPrograms]:

@@ -14,8 +14,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
 
+from bench.apart import apart
 from bench.measure import Row, spread
-from testbed.engines.virtual.process import WatchedProcess
 from testbed.experiment.resolved import Resolved
 from testbed.live.snapshots import Live
 from testbed.runs.overrides import from_user, overridden
@@ -23,7 +23,6 @@ from testbed.runs.overrides import from_user, overridden
 PER_TOR = 32
 LOAD = 0.3
 SIZES, PAYLOAD = "websearch", 4096
-PATIENCE = 3600.0  # s
 MB = 1e6
 CUT = "traffic.largest=1 MB"
 SHORTER, REPEATS = 5, 3  # of the bench's runs, beside those of the table
@@ -83,7 +82,7 @@ def experiment(hosts: int, milliseconds: float, *more: str) -> Resolved:
 def measured(hosts: int, milliseconds: float, *more: str) -> Scale:
     """One run."""
 
-    def work(connection: Connection) -> None:
+    def work(connection: Connection) -> Scale:
         began = time.process_time()
         resolved = experiment(hosts, milliseconds, *more)
         from testbed.engines.virtual.run import VirtualRun
@@ -95,16 +94,12 @@ def measured(hosts: int, milliseconds: float, *more: str) -> Scale:
         ended = time.process_time()
         packets, events = int(record.flows.acked_packets.sum()), int(run.world.c.events_done)
         shape = resolved.layout.shape
-        scale = Scale(
+        return Scale(
             len(shape.hosts), len(shape.switches), len(resolved.layout.plan), packets, events, ready - began,
             sum(going) - sum(looks), ended - ready - sum(going), median(looks), most_memory(),
         )  # fmt: skip
-        connection.send(("scale", scale))
 
-    process = WatchedProcess(work, PATIENCE, lambda: "the run said nothing")
-    (found,) = (content for kind, content in process.messages() if kind == "scale")
-    assert isinstance(found, Scale)
-    return found
+    return apart(work)
 
 
 def timed(form: type, name: str, clock: Callable[[], float] = time.process_time) -> list[float]:

@@ -46,8 +46,7 @@ def compare(repeats: int, seconds: float) -> tuple[list[float], list[float]]:
     """Packets per second through the bare bridge and through ours, alternating."""
     library()
     dropper()
-    bare, ours = racks.in_sandbox(partial(_compare, repeats, seconds))
-    return bare, ours
+    return racks.in_sandbox(partial(_compare, repeats, seconds))
 
 
 def _compare(repeats: int, seconds: float, _connection: Connection) -> tuple[list[float], list[float]]:

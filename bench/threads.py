@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from statistics import median
 
+from bench.apart import apart
 from bench.measure import Row, spread
-from bench.scale import CUT, PATIENCE, experiment
-from testbed.engines.virtual.process import WatchedProcess
+from bench.scale import CUT, experiment
 
 REPEATS = 5
 RACKS = ((1024, 1.0), (4096, 0.2))  # hosts, nominal ms
@@ -19,17 +19,15 @@ LEAST = 1.7  # issue 44
 def wall(hosts: int, milliseconds: float, threads: int) -> float:
     """Seconds from the first event to the record."""
 
-    def work(connection: Connection) -> None:
+    def work(connection: Connection) -> float:
         from testbed.engines.virtual.run import VirtualRun
 
         run = VirtualRun(experiment(hosts, milliseconds, CUT), [], connection, threads=threads)
         began = time.perf_counter()
         run.follow()
-        connection.send(("wall", time.perf_counter() - began))
+        return time.perf_counter() - began
 
-    process = WatchedProcess(work, PATIENCE, lambda: "the run said nothing")
-    (found,) = (content for kind, content in process.messages() if kind == "wall")
-    return float(found)
+    return apart(work)
 
 
 def of_threads() -> Iterator[Row]:

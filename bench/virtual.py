@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import median
 
 from bench import command, memory
+from bench.apart import apart
 from bench.measure import Row, spread
-from testbed.engines.virtual.process import WatchedProcess
 from testbed.results import arrow
 from testbed.runs.overrides import from_user, overridden
 
@@ -65,7 +65,7 @@ def cost(experiment: str, controller: str, settings: Sequence[str]) -> Cost:
     """Of a run in a process of its own."""
     resolved = overridden(from_user(experiment), {"controller": controller, "tuner": ""}, {}, list(settings))
 
-    def work(connection: Connection) -> None:
+    def work(connection: Connection) -> Cost:
         from testbed.engines.virtual.run import VirtualRun
 
         arrow.load()  # start-up
@@ -73,14 +73,9 @@ def cost(experiment: str, controller: str, settings: Sequence[str]) -> Cost:
         began = time.process_time()
         record = run.follow()
         seconds = time.process_time() - began
-        connection.send(("cost", Cost(int(record.flows.acked_packets.sum()), int(run.world.c.events_done), seconds)))
+        return Cost(int(record.flows.acked_packets.sum()), int(run.world.c.events_done), seconds)
 
-    process = WatchedProcess(work, 600.0, lambda: "the run said nothing")
-    found: list[Cost] = []
-    for kind, content in process.messages():
-        if kind == "cost":
-            found.append(content)
-    return found[0]
+    return apart(work)
 
 
 def _verdict(value: float, wanted: float, aim: float, *, most: bool) -> str:
