@@ -5,7 +5,6 @@ The targets are those of the issue; the oracle is ``T (beta - 1 + target sqrt(N)
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from bench.measure import Row, spread
 from controllers.adpg import AdpgInt8, AdpgNn
 from controllers.adpg.controller import AdpgForm
 from controllers.adpg.distilled import POLICIES, Adpg
-from controllers.adpg.evaluate import BASE_RTT, STEP, Figures, ramp, settled
+from controllers.adpg.evaluate import BASE_RTT, STEP, Aim, Figures, many_to_one, ramp, settled
 from controllers.adpg.int8 import Int8Network
 from controllers.adpg.network import Network
 from controllers.adpg.observation import AdpgConfig
@@ -125,7 +124,7 @@ def of_ramp() -> Iterator[Row]:
             yield Row(
                 f"ADPG, {form.name}, preset ramp, 8 flows with base RTTs {width:.0%} apart either way: FR",
                 f"{fr:.3f}", f">= {old:.3f}", fr >= old - 0.01 if width <= WIDEST else None,
-                f"without: {old:.3f}; queue {queue * 1e6:.2f} us, oracle {_oracle(8) * 1e6:.2f}",
+                f"without: {old:.3f}; queue {queue * 1e6:.2f} us, oracle {Aim().queue(8) * 1e6:.2f}",
                 {"rates": rates.tolist(), "queue": queue},
             )  # fmt: skip
 
@@ -191,7 +190,7 @@ def of_paths() -> Iterator[Row]:
         rates, queue = _unequal_paths(FORMS[1], width)
         yield Row(
             f"ADPG, trees, 8 flows with base RTTs {width:.0%} apart either way: FR", f"{rates.min() / rates.max():.3f}",
-            note=f"difference form, in the fluid model; queue {queue * 1e6:.2f} us, oracle {_oracle(8) * 1e6:.2f}",
+            note=f"difference form, in the fluid model; queue {queue * 1e6:.2f} us, oracle {Aim().queue(8) * 1e6:.2f}",
             values={"rates": rates.tolist(), "queue": queue},
         )  # fmt: skip
 
@@ -199,23 +198,9 @@ def of_paths() -> Iterator[Row]:
 def at_rest(policy: InC, flows: int, *, delay: float = 0.0, base_rtt: float = BASE_RTT, growth: float = 0.0) -> Figures:
     """`settled` with a decision delay or another base RTT (s), which the policy knows; at least as many decisions."""
     step = base_rtt / 16
-    rollout = Rollout(np.array([flows]), step=step, base_rtt=base_rtt, ramp=growth, decision_delay=delay)
-    rollout["start"][:] = np.random.default_rng(1).uniform(0, base_rtt + delay, flows)
-    half = round((20e-3 if flows <= 256 else 50e-3) / min(step, STEP) * (1 + delay / base_rtt))
-    rollout.advance(policy, steps=half)
-    before = {name: rollout[name].copy() for name in ("sent", "area", "square", "dropped", "queue")}
-    rollout.advance(policy, steps=half)
-    grown = {name: rollout[name] - column for name, column in before.items()}
-    through = grown["sent"].sum() - grown["dropped"][0] - grown["queue"][0]
-    mean = float(grown["area"][0] / half)
-    return Figures(
-        flows=flows,
-        su=float(min(100 * through / (half * step), 100.0)),
-        fr=float(grown["sent"].min() / grown["sent"].max()),
-        queue=mean,
-        deviation=math.sqrt(max(float(grown["square"][0]) / half - mean**2, 0.0)),
-        oracle=_oracle(flows, base_rtt),
-        dropped=float(grown["dropped"][0] / grown["sent"].sum()),
+    half = (20e-3 if flows <= 256 else 50e-3) / min(step, STEP) * (1 + delay / base_rtt) * step
+    return many_to_one(
+        policy, flows, warmup=half, duration=2 * half, step=step, base_rtt=base_rtt, delay=delay, growth=growth
     )
 
 
@@ -224,10 +209,6 @@ def lines(found: Sequence[Figures]) -> str:
     return "; ".join(
         f"N={one.flows}: {one.su:.1f} %, {one.fr:.2f}, {one.queue * 1e6:.2f} us ({one.error:+.1%})" for one in found
     )
-
-
-def _oracle(flows: int, base_rtt: float = BASE_RTT) -> float:
-    return base_rtt * (0.5 + 0.064 * math.sqrt(flows))
 
 
 def _unequal_paths(form: Form, width: float, growth: float = 0.0) -> tuple[Floats, float]:

@@ -71,12 +71,16 @@ def many_to_one(
     duration: float = 24e-3,
     seed: int = 1,
     step: float = STEP,
-    start_rate: float = 1.0,
+    base_rtt: float = BASE_RTT,
+    delay: float = 0.0,
     growth: float = 0.0,
 ) -> Figures:
-    """From the start to the end of the run; figures are from the end of the warm-up on."""
-    rollout = _rollout(flows, aim, start_rate, step, seed, growth)
-    rollout["start"][:] = np.random.default_rng(seed).uniform(0, BASE_RTT, flows)
+    """From the start to the end of the run; figures are from the end of the warm-up on.
+
+    ``delay``: until a decision takes effect, s; ``growth``: the controller's option `ramp`.
+    """
+    rollout = _rollout(flows, aim, step=step, base_rtt=base_rtt, decision_delay=delay, ramp=growth, seed=seed)
+    rollout["start"][:] = np.random.default_rng(seed).uniform(0, base_rtt + delay, flows)
     rollout.advance(policy, steps=round(warmup / step))
     before = {name: rollout[name].copy() for name in ("sent", "area", "square", "dropped", "queue")}
     steps = round((duration - warmup) / step)
@@ -92,7 +96,7 @@ def many_to_one(
         fr=float(sent.min() / sent.max()),
         queue=float(mean),
         deviation=math.sqrt(variance),
-        oracle=aim.queue(flows),
+        oracle=aim.queue(flows, base_rtt),
         dropped=float(grown["dropped"][0] / max(sent.sum(), 1e-30)),
     )
 
@@ -109,7 +113,7 @@ def ramp(policy: InC, aim: Aim = Aim(), growth: float = 0.0) -> float:
 
     ``growth``: the controller's option `ramp`.
     """
-    rollout = _rollout(1, aim, RAMP_FROM, STEP, growth=growth)
+    rollout = _rollout(1, aim, step=STEP, start_rate=RAMP_FROM, ramp=growth)
     while rollout.now < LONGEST_RAMP * BASE_RTT:
         rollout.advance(policy, steps=4)
         if rollout["rate"][0] >= RAMP_TO:
@@ -117,13 +121,8 @@ def ramp(policy: InC, aim: Aim = Aim(), growth: float = 0.0) -> float:
     return math.inf
 
 
-def _rollout(  # noqa: PLR0917
-    flows: int, aim: Aim, start_rate: float, step: float, seed: int = 1, growth: float = 0.0
-) -> Rollout:
-    return Rollout(
-        np.array([flows]), step=step, beta=aim.beta, target=aim.target, highest_x=aim.highest_x,
-        start_rate=start_rate, ramp=growth, seed=seed,
-    )  # fmt: skip
+def _rollout(flows: int, aim: Aim, **how: Any) -> Rollout:
+    return Rollout(np.array([flows]), beta=aim.beta, target=aim.target, highest_x=aim.highest_x, **how)
 
 
 def score(figures: Sequence[Figures]) -> float:
