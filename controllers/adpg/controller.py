@@ -6,8 +6,6 @@ rates have come down, which takes 8 ms for 8 flows. ``window`` or ``start_rate``
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -15,8 +13,8 @@ import numpy as np
 from testbed.base.arrays import Floats, Ints
 from testbed.controller import ControllerBase, Feedback, Paths, Signal
 from testbed.learned import LearnedController, Numbers, Observed
-from testbed.plugin import PluginConfig
 
+from ..learned.policy import ByPolicy
 from .observation import (
     FEATURES,
     HIGHEST_X,
@@ -40,7 +38,7 @@ class Policy(Protocol):
         ...
 
 
-class AdpgForm(ControllerBase):
+class AdpgForm(ByPolicy, ControllerBase):
     """What all forms of the policy declare."""
 
     signals = Signal.RTT
@@ -52,18 +50,6 @@ class AdpgForm(ControllerBase):
         # Ours: a hundred RTTs from 1 % of an idle line to 95 %, not 350.
         "ramp": {"window": "bdp", "ramp": 0.006},
     }
-
-    shipped: ClassVar[Path]  # the policy of its form
-
-    @classmethod
-    def file(cls, config: AdpgConfig) -> Path:
-        """Where its policy is: the one that the options name, or the shipped one."""
-        return Path(config.policy) if config.policy else cls.shipped
-
-    @classmethod
-    def inputs(cls, config: PluginConfig) -> Mapping[str, Path]:
-        assert isinstance(config, AdpgConfig)
-        return {"policy": cls.file(config)}
 
 
 class AdpgController(AdpgForm, LearnedController):

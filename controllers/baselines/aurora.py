@@ -12,8 +12,6 @@ rate and latency in base RTTs, where 1 is what was typical in the published trai
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path as FilePath
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -21,12 +19,11 @@ from pydantic import Field
 from testbed.base.fields import Length
 from testbed.controller import Ack, Path, Signal
 from testbed.learned import Numbers
-from testbed.plugin import PluginConfig
 from testbed.units import Ratio
 
 from ..learned.network import Layers
 from ..learned.neural import NeuralFlow
-from .shipped import Shipped
+from .shipped import BySeed, Shipped
 
 SEEN, HISTORY = 3, 10  # numbers per interval, intervals
 FEATURES = SEEN * HISTORY
@@ -52,7 +49,7 @@ class AuroraConfig(Shipped):
     )
 
 
-class Aurora(NeuralFlow):
+class Aurora(BySeed, NeuralFlow):
     """Aurora: a network that saw one flow at a time moves the rate, by RTT slope, RTT ratio and send ratio."""
 
     name = "aurora"
@@ -83,12 +80,7 @@ class Aurora(NeuralFlow):
 
     @classmethod
     def load(cls, config: AuroraConfig) -> Layers:
-        return Layers.load(config.file(cls.name), (FEATURES, *HIDDEN, 1))
-
-    @classmethod
-    def inputs(cls, config: PluginConfig) -> Mapping[str, FilePath]:
-        assert isinstance(config, AuroraConfig)
-        return {"policy": config.file(cls.name)}
+        return Layers.load(cls.file(config), (FEATURES, *HIDDEN, 1))
 
     def on_sent(self, now: float, sent_bytes: int) -> None:  # noqa: ARG002 - part of the interface
         self.sent += sent_bytes

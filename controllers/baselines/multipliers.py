@@ -8,21 +8,18 @@ there is no public code: a factor from a normal distribution, whose mean decides
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from pathlib import Path as FilePath
 from typing import Any, ClassVar
 
 from pydantic import Field
 
 from testbed.controller import Ack, Path
 from testbed.learned import Numbers
-from testbed.plugin import PluginConfig
 
 from ..adpg.flow import LEAST, MOST, AdpgFlow
 from ..adpg.observation import DOWN, FEATURES, UP, AdpgConfig
 from ..learned.network import Layers
 from ..learned.neural import NeuralFlow
-from .shipped import Shipped
+from .shipped import BySeed, Shipped
 
 FACTORS = (0.8, 0.95, 1.0, 1.05, 1.1, 1.2)
 HIDDEN = (32, 16)
@@ -57,7 +54,7 @@ class PpoConfig(MultiplierConfig):
     drawn: bool = Field(default=True, description="A factor is drawn, as in training; false: the most probable one.")
 
 
-class Multiplier(AdpgFlow, NeuralFlow):
+class Multiplier(BySeed, AdpgFlow, NeuralFlow):
     """ADPG's loop around a network."""
 
     Config = MultiplierConfig
@@ -69,19 +66,9 @@ class Multiplier(AdpgFlow, NeuralFlow):
         self.ask(self.load(config))
 
     @classmethod
-    def load(cls, config: AdpgConfig) -> Layers:
+    def load(cls, config: MultiplierConfig) -> Layers:
         """What decides. Raises BadInput."""
         return Layers.load(cls.file(config), (FEATURES, *HIDDEN, cls.outputs))
-
-    @classmethod
-    def file(cls, config: AdpgConfig) -> FilePath:
-        assert isinstance(config, MultiplierConfig)
-        return Shipped.file(config, cls.name)
-
-    @classmethod
-    def inputs(cls, config: PluginConfig) -> Mapping[str, FilePath]:
-        assert isinstance(config, MultiplierConfig)
-        return {"policy": cls.file(config)}
 
 
 class Drawing(Multiplier):

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
 from pathlib import Path as FilePath
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -22,6 +21,7 @@ from testbed.controller import Ack, CompiledController, Path, Signal
 from testbed.plugin import PluginConfig
 from testbed.units import Time
 
+from ..learned.policy import ByPolicy
 from .observation import FEATURES, MOST_ACTION, MOST_WINDOW, SEEN, decades, delay, factor
 
 LEAST_WINDOW = 1 / 64  # packets: 8192 flows share a link of one BDP
@@ -40,12 +40,11 @@ class DeccConfig(PluginConfig):
     initial_window: float = Field(default=0, ge=0, description="In packets; 0: one bandwidth-delay product.")
 
 
-class DeccForm(CompiledController):
+class DeccForm(ByPolicy, CompiledController):
     """The loop; a form brings the `policy`."""
 
     signals = Signal.RTT
     Config = DeccConfig
-    shipped: ClassVar[FilePath]  # the policy of its form
 
     config: DeccConfig
     cwnd: float  # bytes
@@ -66,16 +65,6 @@ class DeccForm(CompiledController):
         super().__init__(config, path)
         self.rtt_average = path.base_rtt
         self.move(config.initial_window * path.wire_size or path.bdp)
-
-    @classmethod
-    def file(cls, config: DeccConfig) -> FilePath:
-        """Where its policy is: the one that the options name, or the shipped one."""
-        return FilePath(config.policy) if config.policy else cls.shipped
-
-    @classmethod
-    def inputs(cls, config: PluginConfig) -> Mapping[str, FilePath]:
-        assert isinstance(config, DeccConfig)
-        return {"policy": cls.file(config)}
 
     @abstractmethod
     def policy(self) -> float:

@@ -18,6 +18,7 @@ from testbed.controller import Ack, Path, Table
 from testbed.plugin import PluginConfig
 
 from ..decc.observation import decades, delay
+from ..learned.policy import ByPolicy
 from .executor import Executor, ExecutorConfig
 from .observation import INTERVAL, MEASURED, PARAMETERS, SEEN, parameter, places
 from .policy import CELL, WATCHER, Policy
@@ -33,7 +34,7 @@ class SpineConfig(ExecutorConfig):
     policy: str = Field(default="", description="File with another policy; by default the shipped one.")
 
 
-class Spine(Executor):
+class Spine(ByPolicy, Executor):
     """SPINE, a reconstruction: AIMD per acknowledgement, whose parameters a network sets when another asks for it."""
 
     name = "spine"
@@ -47,6 +48,7 @@ class Spine(Executor):
         },
     }  # fmt: skip
 
+    shipped = POLICIES / "policy.json"
     config: SpineConfig
     begun: float = -1.0  # s: when this interval began; -1 before the first acknowledgement
     packets: int  # acknowledged in it
@@ -75,11 +77,6 @@ class Spine(Executor):
         self.places = places(config)
 
     @classmethod
-    def file(cls, config: SpineConfig) -> FilePath:
-        """Where its policy is: the one that the options name, or the shipped one."""
-        return FilePath(config.policy) if config.policy else POLICIES / "policy.json"
-
-    @classmethod
     def load(cls, config: SpineConfig) -> Policy:
         """Raises BadInput."""
         return Policy.load(cls.file(config))
@@ -87,7 +84,7 @@ class Spine(Executor):
     @classmethod
     def inputs(cls, config: PluginConfig) -> Mapping[str, FilePath]:
         assert isinstance(config, SpineConfig)
-        return {"policy": cls.file(config)} if config.hierarchy else {}
+        return super().inputs(config) if config.hierarchy else {}
 
     def on_ack(self, ack: Ack) -> None:
         super().on_ack(ack)
