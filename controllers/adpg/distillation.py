@@ -18,6 +18,7 @@ from testbed.base.arrays import Floats
 from testbed.base.extras import need
 from testbed.sdk.jobs import JobConfig
 
+from ..learned.attempts import attempts
 from ..learned.boosting import boosted
 from .evaluate import Aim, Figures, ramp, settled
 from .network import Network
@@ -92,14 +93,11 @@ class Attempt:
 def distil(network: Network, settings: Settings, told: Callable[[Attempt], None] = lambda _one: None) -> list[Attempt]:
     """Attempts until one is accepted, which is then the last. Raises BadInput without CatBoost."""
     need("catboost")
-    attempts: list[Attempt] = []
-    for number in range(settings.attempts):
-        learning_rate = settings.learning_rate * SLOWER ** (number % 2)
-        attempts.append(attempt(network, settings, settings.seed + number, learning_rate))
-        told(attempts[-1])
-        if not attempts[-1].failure:
-            break
-    return attempts
+
+    def tried(number: int) -> Attempt:
+        return attempt(network, settings, settings.seed + number, settings.learning_rate * SLOWER ** (number % 2))
+
+    return attempts(settings.attempts, tried, told)
 
 
 def attempt(network: Network, settings: Settings, seed: int, learning_rate: float) -> Attempt:

@@ -9,12 +9,11 @@ import numpy as np
 
 from testbed.base.arrays import Floats
 from testbed.results.report.drawing import Drawing
-from testbed.results.report.vector import standalone, theme
+from testbed.results.report.vector import SETTINGS, as_svg, standalone, theme
 
 from .controller import Policy
 from .explain import NAMES, Importance, surface
 from .observation import HIGHEST_X
-from .training_curves import SETTINGS, save
 from .tree import Trees
 
 VIEWS = (("whole range", (-0.8, HIGHEST_X)), ("near rest", (-0.8, 0.8)))
@@ -45,7 +44,7 @@ def surfaces(network: Policy, trees: Policy) -> str:
                 panel.set_ylabel("x(k)")
             figure.colorbar(drawn, ax=list(row), label="multiplier at m = 1", format="%.3f")
         figure.suptitle("Response surface; black: the rate stays", x=0.01, ha="left", fontweight="bold", fontsize=9)
-        return save(figure, "Response surface")
+        return as_svg(figure, "Response surface")
 
 
 def importance(matters: Mapping[str, Importance]) -> str:
@@ -68,7 +67,7 @@ def importance(matters: Mapping[str, Importance]) -> str:
                 panel.invert_yaxis()
         left.set_xlabel("variance that the trees' questions explain, %")
         right.set_xlabel("RMS change of the multiplier with it at rest")
-        return save(figure, "Feature importance")
+        return as_svg(figure, "Feature importance")
 
 
 def drawn_trees(trees: Trees, reached: Floats) -> str:
@@ -125,4 +124,4 @@ def flow(time: Floats, panels: list[tuple[str, list[tuple[str, Floats, str]]]], 
                 panel.legend(frameon=False, ncols=len(curves), loc="upper right")
         axes[-1].set_xlabel("time, us (nominal)")
         axes[0].set_title(title, loc="left", fontweight="bold", fontsize=9)
-        return save(figure, title)
+        return as_svg(figure, title)

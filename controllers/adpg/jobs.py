@@ -6,8 +6,6 @@ from testbed.sdk.jobs import JobSet
 
 from .export.job import EXPORT
 from .job_distil import DISTIL
-
-# from .job_explain import EXPLAIN
 from .job_explain import EXPLAIN
 from .job_train import TRAIN
 

@@ -16,6 +16,7 @@ import numpy as np
 from testbed.base.extras import need
 from testbed.sdk.adam import Adam
 
+from ..learned.attempts import attempts
 from .evaluate import DEAD_SU, LONGEST_RAMP, Figures, converged, failure, many_to_one, ramp, score
 from .loss import loss, means, sequences, tails
 from .network import SHAPES, Network
@@ -79,12 +80,8 @@ class Trained:
 
 def train(settings: Settings, told: Callable[[Progress], None] = lambda _progress: None) -> Trained:
     """Train with the seed, and with the next ones while the policy fails. Raises BadInput without torch."""
-    attempts: list[Attempt] = []
-    for number in range(settings.attempts):
-        attempts.append(Training(settings, settings.seed + NEXT_SEED * number).run(told))
-        if not attempts[-1].failure:
-            break
-    return Trained(min(attempts, key=lambda one: (bool(one.failure), one.best.score)), attempts)
+    made = attempts(settings.attempts, lambda number: Training(settings, settings.seed + NEXT_SEED * number).run(told))
+    return Trained(min(made, key=lambda one: (bool(one.failure), one.best.score)), made)
 
 
 class Training:

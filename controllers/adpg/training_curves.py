@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from testbed.results.report.vector import theme
+from testbed.results.report.vector import SETTINGS, as_svg, theme
 
 from .evaluate import Figures
 
@@ -14,10 +13,6 @@ if TYPE_CHECKING:
     from .training import Attempt
 
 SIZE = (7.0, 7.0)  # inches
-SETTINGS: Any = {
-    "svg.fonttype": "none", "svg.hashsalt": "testbed", "font.size": 8, "axes.linewidth": 0.6, "legend.fontsize": 7,
-    "font.family": "sans-serif", "text.parse_math": False,
-}  # fmt: skip
 PANELS: tuple[tuple[str, Callable[[Figures], float], float | None], ...] = (
     ("queue / oracle", lambda one: one.queue / one.oracle, 1.0),
     ("utilisation %", lambda one: one.su, 100.0),
@@ -55,11 +50,4 @@ def draw(attempt: Attempt) -> str:
         for panel in axes:
             panel.axvline(attempt.best.update, color=colours["limit"], linewidth=0.8, linestyle=":")
             panel.grid(color=colours["rule"], linewidth=0.5)
-        return save(figure, "Training")
-
-
-def save(figure: Any, title: str) -> str:
-    """A matplotlib figure as SVG text."""
-    sink = io.StringIO()
-    figure.savefig(sink, format="svg", metadata={"Date": None, "Creator": "testbed", "Title": title})
-    return sink.getvalue()
+        return as_svg(figure, "Training")

@@ -17,6 +17,7 @@ from testbed.base.arrays import Floats
 from testbed.base.extras import need
 from testbed.sdk.jobs import JobConfig
 
+from ..learned.attempts import attempts
 from ..learned.boosting import boosted
 from .evaluate import Figures, failure, measure, refused
 from .network import Network
@@ -63,13 +64,8 @@ class Attempt:
 def distil(teacher: Network, settings: Settings, told: Callable[[Attempt], None] = lambda _one: None) -> list[Attempt]:
     """Attempts until one is accepted, which is then the last. Raises BadInput without CatBoost."""
     need("catboost")
-    aim, attempts = measure(teacher.act), []
-    for number in range(settings.attempts):
-        attempts.append(_attempt(teacher, aim, settings, settings.seed + number))
-        told(attempts[-1])
-        if not attempts[-1].failure:
-            break
-    return attempts
+    aim = measure(teacher.act)
+    return attempts(settings.attempts, lambda number: _attempt(teacher, aim, settings, settings.seed + number), told)
 
 
 def _attempt(teacher: Network, aim: list[Figures], settings: Settings, seed: int) -> Attempt:
@@ -79,9 +75,9 @@ def _attempt(teacher: Network, aim: list[Figures], settings: Settings, seed: int
         trees = _fit(states, teacher, settings, seed)
         if one < settings.rounds - 1:
             states = np.concatenate((states, visited(acting(trees), rng)))
-    figures = measure(acting(trees))
+    act, figures = acting(trees), measure(acting(trees))
     missed = failure(figures) or refused(figures, aim)
-    return Attempt(seed, trees, figures, difference(acting(trees), teacher.act, visited(acting(trees), rng)), missed)
+    return Attempt(seed, trees, figures, difference(act, teacher.act, visited(act, rng)), missed)
 
 
 def _fit(states: Floats, teacher: Network, settings: Settings, seed: int) -> Trees:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from testbed.base.arrays import Ints
 
+from ..learned.attempts import attempts
 from ..learned.checks import Check, mean_reward
 from .bottlenecks import Bottlenecks
 from .evaluate import Figures, failure, mean_fr, measure
@@ -65,12 +66,7 @@ class Attempt:
 
 def train(settings: Settings, told: Callable[[Attempt], None] = lambda _one: None) -> list[Attempt]:
     """Attempts until one passes the gates, which is then the last."""
-    attempts = []
-    for number in range(settings.attempts):
-        attempts.append(_Training(settings, settings.seed + number, told).attempt)
-        if not attempts[-1].failure:
-            break
-    return attempts
+    return attempts(settings.attempts, lambda number: _Training(settings, settings.seed + number, told).attempt)
 
 
 class _Training:
