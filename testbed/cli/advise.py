@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from testbed.cli import completion
-from testbed.cli.shared import Format, Formatted, Settings, print_json
+from testbed.cli import completion, shared
+from testbed.cli.shared import Format, Formatted, Settings
 
 
 def advise(  # noqa: PLR0917 - one parameter per option
@@ -101,8 +101,5 @@ def advise(  # noqa: PLR0917 - one parameter per option
         carry = virtual(task.workloads, cores)
         found = advised(task, carry, allowed, lambda line: print(line, file=sys.stderr), compared=compared, jobs=cores)
         shown = written.write(target, found)
-    if format is Format.json:
-        print_json(answer.as_dict(found))
-    else:
-        print(*answer.lines(found), sep="\n")
+    shared.answer(format, answer.as_dict(found), answer.lines(found))
     print(f"page: {shown}", file=sys.stderr)

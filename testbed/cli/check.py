@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from testbed.cli import completion
-from testbed.cli.shared import Format, Formatted, options_of, print_json
+from testbed.cli.shared import Format, Formatted, answer, options_of
 
 
 def check(
@@ -47,9 +47,6 @@ def check(
 
     logging.getLogger("testbed.experiment").setLevel(logging.ERROR)  # that a trial cuts its only link is the question
     results = controllers.check(find_any(plugin), preset, options_of(settings), whole=integers)
-    if format is Format.json:
-        print_json([{"name": one.name, "outcome": one.outcome, "why": one.why} for one in results])
-    else:
-        for one in results:
-            print(f"{one.outcome}  {one.name}: {one.why}")
+    told = [{"name": one.name, "outcome": one.outcome, "why": one.why} for one in results]
+    answer(format, told, (f"{one.outcome}  {one.name}: {one.why}" for one in results))
     raise typer.Exit(int(not all(one.passed for one in results)))

@@ -13,8 +13,7 @@ from typing import Annotated
 
 import typer
 
-from testbed.cli import completion
-from testbed.cli.shared import Format, Formatted
+from testbed.cli.shared import Format, Formatted, choice
 from testbed.errors import TestbedError
 
 
@@ -37,10 +36,7 @@ def _print_dissector(asked: bool) -> None:
 
 def decode(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture: pcapng or pcap.")],
-    only: Annotated[
-        Kind | None,
-        typer.Option(metavar="|".join(Kind), help="Only these packets.", autocompletion=completion.one_of(Kind)),
-    ] = None,
+    only: Annotated[Kind | None, choice(Kind, "Only these packets.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="NUMBER", help="Stop after so many packets.")] = None,
     format: Formatted = Format.text,
     lua: Annotated[  # noqa: ARG001 - its callback prints

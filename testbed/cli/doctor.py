@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from testbed.cli.shared import Format, Formatted, print_json
+from testbed.cli.shared import Format, Formatted, answer
 
 
 def doctor(format: Formatted = Format.text) -> None:
@@ -22,10 +22,6 @@ def doctor(format: Formatted = Format.text) -> None:
 
     suggestion = suggest()
     probes = [*machine.examine(), suggestion.probe]
-    if format is Format.json:
-        probed = {"status": machine.worst(probes), "probes": machine.as_dicts(probes)}
-        print_json({**probed, "speed": suggestion.as_dict()})
-    else:
-        for line in machine.as_lines(probes):
-            print(line)
+    probed = {"status": machine.worst(probes), "probes": machine.as_dicts(probes), "speed": suggestion.as_dict()}
+    answer(format, probed, machine.as_lines(probes))
     raise typer.Exit(int(machine.worst(probes) == "missing"))

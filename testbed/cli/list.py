@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from testbed.cli import completion
-from testbed.cli.shared import Format, Formatted, print_json
+from testbed.cli.shared import Format, Formatted, answer
 
 
 def list_(
@@ -25,26 +25,12 @@ def list_(
 
     testbed list dcqcn
     """
-    if plugin:
-        _list_options(plugin, format)
-        return
-    from testbed.experiment import catalogue
-
-    found = catalogue.collect()
-    if format is Format.json:
-        print_json(found)
-    else:
-        for text in catalogue.as_lines(found):
-            print(text)
-
-
-def _list_options(plugin: str, format: Format) -> None:
-    from testbed.experiment import options
+    from testbed.experiment import catalogue, options
     from testbed.registry import find_any
 
-    described = options.describe(find_any(plugin))
-    if format is Format.json:
-        print_json(described)
-    else:
-        for text in options.as_lines(described):
-            print(text)
+    if plugin:
+        described = options.describe(find_any(plugin))
+        answer(format, described, options.as_lines(described))
+        return
+    found = catalogue.collect()
+    answer(format, found, catalogue.as_lines(found))

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from testbed.cli.help import Command, Group
+from testbed.cli.shared import choice
 
 RUN = "testbed run incast-8 --engine virtual"
 Repository = Annotated[
@@ -32,10 +33,7 @@ class Form(StrEnum):
 @new.command("controller", cls=Command)
 def new_controller(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin, for example my_cc.")],
-    form: Annotated[
-        Form,
-        typer.Option(metavar="|".join(Form), help="How it is written."),
-    ] = Form.COMPILED,
+    form: Annotated[Form, choice(Form, "How it is written.")] = Form.COMPILED,
     repository: Repository = False,
 ) -> None:
     """Write a controller and its test into this folder.

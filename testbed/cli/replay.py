@@ -7,20 +7,12 @@ from typing import Annotated
 
 import typer
 
-from testbed.cli import completion
-from testbed.cli.shared import Format, Formatted, Trust, print_json
+from testbed.cli.shared import Format, Formatted, Trust, answer, plugin
 
 
 def replay(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A results folder.")],
-    controller: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME|PATH",
-            help="Another controller on the same feedback: a name or a path.",
-            autocompletion=completion.plugins("controller"),
-        ),
-    ] = "",
+    controller: Annotated[str, plugin("controller", "Another controller on the same feedback: a name or a path.")] = "",
     trust: Trust = False,
     format: Formatted = Format.text,
 ) -> None:
@@ -34,9 +26,5 @@ def replay(
     from testbed.sdk import replay as recorded
 
     done = recorded.replay(run, controller, trust=trust)
-    if format is Format.json:
-        print_json(done.as_dict())
-    else:
-        for line in done.as_lines():
-            print(line)
+    answer(format, done.as_dict(), done.as_lines())
     raise typer.Exit(int(not done.identical))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from testbed.cli.shared import Format, Formatted, print_json
+from testbed.cli.shared import Format, Formatted, answer
 
 
 def report(
@@ -33,8 +33,4 @@ def report(
     from testbed.results.report import build
 
     written = build.rebuild(run, out, flow or [])
-    if format is Format.json:
-        print_json({"report": str(written[0]), "plots": str(written[1]) if len(written) > 1 else None})
-    else:
-        for path in written:
-            print(path)
+    answer(format, {"report": str(written[0]), "plots": str(written[1]) if len(written) > 1 else None}, written)

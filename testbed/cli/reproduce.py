@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testbed.cli import completion
-from testbed.cli.shared import Engine, Jobs, On, print_json
+from testbed.cli.shared import Engine, Jobs, On, choice, print_json
 from testbed.errors import BadInput, TestbedError, nearest
 
 if TYPE_CHECKING:
@@ -66,14 +65,7 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
         bool, typer.Option("--no-run", help="Run nothing: the printed numbers, and what is in --out.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check all runs and list them; run nothing.")] = False,
-    format: Annotated[
-        TableFormat,
-        typer.Option(
-            metavar="|".join(TableFormat),
-            help="How the comparison is printed on stdout.",
-            autocompletion=completion.one_of(TableFormat),
-        ),
-    ] = TableFormat.text,
+    format: Annotated[TableFormat, choice(TableFormat, "How the comparison is printed on stdout.")] = TableFormat.text,
 ) -> None:
     """Run a comparison that a paper printed, and print ours beside it.
 

@@ -76,8 +76,6 @@ def rerun(  # noqa: PLR0917 - one parameter per option
 
     with observer(metrics_addr, ui) as everyone:
         found = before.repeat(planned, out, everyone)
-    if format is shared.Format.json:
-        shared.print_json({"equal": found is None, "difference": found and found._asdict()})
-    else:
-        print(f"differs: {found}" if found else f"equal: {before.same}")
+    told = {"equal": found is None, "difference": found and found._asdict()}
+    shared.answer(format, told, [f"differs: {found}" if found else f"equal: {before.same}"])
     raise typer.Exit(int(found is not None))

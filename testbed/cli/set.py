@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from testbed.cli.shared import Format, Formatted, print_json
-from testbed.errors import BadInput, nearest
+from testbed.cli.shared import Format, Formatted, answer, chosen
+from testbed.errors import BadInput
 
 if TYPE_CHECKING:
     from testbed.live.reached import ReachedRun
@@ -37,12 +37,9 @@ def set_(
     from testbed.units import show_time
 
     told = _read(settings)
-    reached = _choose(ReachedRun.all(), Path(run).name)
+    reached = _choose(ReachedRun.all(), run)
     done = reached.edit(told)
-    if format is Format.json:
-        print_json({"run": reached.name, **done})
-        return
-    print(f"{reached.name}: {done['what']} at {show_time(done['at'])}")
+    answer(format, {"run": reached.name, **done}, [f"{reached.name}: {done['what']} at {show_time(done['at'])}"])
 
 
 def _read(settings: list[str]) -> dict[str, Any]:
@@ -63,13 +60,6 @@ def _read(settings: list[str]) -> dict[str, Any]:
     return told
 
 
-def _choose(runs: list[ReachedRun], name: str) -> ReachedRun:
-    if not runs:
-        raise BadInput("no run goes on here that can be edited; start one with: testbed run EXPERIMENT")
-    found = [one for one in runs if name in ("", one.name)]
-    names = [one.name for one in runs]
-    if not found:
-        raise BadInput(f"no run '{name}' goes on here; {nearest(name, names)}")
-    if len(found) > 1:
-        raise BadInput(f"{len(found)} runs go on here; say which, with --run RUN: {', '.join(names)}")
-    return found[0]
+def _choose(runs: list[ReachedRun], run: str) -> ReachedRun:
+    none = "no run goes on here that can be edited; start one with: testbed run EXPERIMENT"
+    return chosen(runs, Path(run).name, none, "with --run RUN")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 import typer
 
@@ -11,6 +12,18 @@ from testbed.cli import completion
 
 if TYPE_CHECKING:
     from testbed.experiment.resolved import Resolved
+
+
+class Named(Protocol):
+    """A run."""
+
+    @property
+    def name(self) -> str:
+        """Of its results folder."""
+        ...
+
+
+Running = TypeVar("Running", bound=Named)
 
 
 class Format(StrEnum):
@@ -29,15 +42,12 @@ class EngineChoice(StrEnum):
     fluid = "fluid"
 
 
-Formatted = Annotated[
-    Format,
-    typer.Option(
-        "--format",
-        metavar="|".join(Format),
-        help="How results are printed on stdout.",
-        autocompletion=completion.one_of(Format),
-    ),
-]
+def choice(choices: type[StrEnum], help: str, *names: str) -> Any:
+    """An option that has a few values."""
+    return typer.Option(*names, metavar="|".join(choices), help=help, autocompletion=completion.one_of(choices))
+
+
+Formatted = Annotated[Format, choice(Format, "How results are printed on stdout.", "--format")]
 ExperimentArgument = Annotated[
     str,
     typer.Argument(
@@ -51,14 +61,14 @@ OptionalExperiment = Annotated[
         metavar="[EXPERIMENT]", help="A name from 'testbed list', or a file.", autocompletion=completion.experiments
     ),
 ]
-Controller = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME|PATH",
-        help="Congestion control instead of the file's: a name or a path.",
-        autocompletion=completion.plugins("controller"),
-    ),
-]
+
+
+def plugin(kind: str, help: str, metavar: str = "NAME|PATH") -> Any:
+    """An option that names a plugin, or several."""
+    return typer.Option(metavar=metavar, help=help, autocompletion=completion.plugins(kind))
+
+
+Controller = Annotated[str, plugin("controller", "Congestion control instead of the file's: a name or a path.")]
 Duration = Annotated[str, typer.Option(metavar="TIME", help="Nominal length, for example '10 ms'.")]
 UntilRest = Annotated[
     str,
@@ -76,19 +86,10 @@ Dilation = Annotated[
 Seed = Annotated[int | None, typer.Option(metavar="NUMBER", min=0, help="Seed of everything random.")]
 Engine = Annotated[
     EngineChoice | None,
-    typer.Option(
-        metavar="|".join(EngineChoice),
-        help="What carries the traffic; by default what the file says, or the kernel.",
-        autocompletion=completion.one_of(EngineChoice),
-    ),
+    choice(EngineChoice, "What carries the traffic; by default what the file says, or the kernel."),
 ]
 EngineOrVirtual = Annotated[
-    EngineChoice,
-    typer.Option(
-        metavar="|".join(EngineChoice),
-        help="What carries the traffic; `kernel` is real packets (needs root).",
-        autocompletion=completion.one_of(EngineChoice),
-    ),
+    EngineChoice, choice(EngineChoice, "What carries the traffic; `kernel` is real packets (needs root).")
 ]
 Repeat = Annotated[
     int, typer.Option(metavar="NUMBER", min=1, help="Runs of every combination, each with the next seed.")
@@ -105,14 +106,7 @@ On = Annotated[
         metavar="ray|ray://HOST:PORT", help="Run on the nodes of a Ray cluster, not in processes of this machine."
     ),
 ]
-Tuner = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME|PATH",
-        help="ECN tuner instead of the file's: a name or a path.",
-        autocompletion=completion.plugins("tuner"),
-    ),
-]
+Tuner = Annotated[str, plugin("tuner", "ECN tuner instead of the file's: a name or a path.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -163,6 +157,30 @@ def print_json(value: Any) -> None:
     from testbed.base.json_text import json_text
 
     print(json_text(value))
+
+
+def answer(format: Format, value: Any, lines: Iterable[object]) -> None:
+    """On stdout: a value as JSON, or what it amounts to, line by line."""
+    if format is Format.json:
+        print_json(value)
+    else:
+        for line in lines:
+            print(line)
+
+
+def chosen(among: Sequence[Running], name: str, none: str, which: str) -> Running:
+    """The run that goes on under this name, or the only one. Raises BadInput, which says what to do if it has none."""
+    from testbed.errors import BadInput, nearest
+
+    if not among:
+        raise BadInput(none)
+    found = [one for one in among if name in ("", one.name)]
+    names = [one.name for one in among]
+    if not found:
+        raise BadInput(f"no run '{name}' goes on here; {nearest(name, names)}")
+    if len(found) > 1:
+        raise BadInput(f"{len(found)} runs go on here; say which, {which}: {', '.join(names)}")
+    return found[0]
 
 
 def log_if(verbose: bool) -> None:

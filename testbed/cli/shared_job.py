@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from testbed.cli import completion
-from testbed.cli.shared import Format, options_of, print_json
+from testbed.cli.shared import Format, answer, options_of
 from testbed.errors import TestbedError
 
 if TYPE_CHECKING:
@@ -75,10 +75,7 @@ def run_job(  # noqa: PLR0917 - one parameter per option
         if checkpoints.is_dir():
             print(f"testbed: ended early; the same command with --out {target} goes on", file=sys.stderr)
         raise
-    if format is Format.json:
-        print_json(result.data)
-    else:
-        print("\n".join(result.lines))
+    answer(format, result.data, result.lines)
     if result.refused:
         raise TestbedError(f"{result.refused}; nothing was kept")
     print(f"written: {target}", file=sys.stderr)
@@ -90,15 +87,11 @@ def _command() -> str:
 
 def _describe(plugin: Plugin, config: PluginConfig, format: Format) -> None:
     values, fields = config.model_dump(mode="json"), type(config).model_fields
-    if format is Format.json:
-        print_json(values)
-        return
-    print(plugin.form.summary)
-    for key, value in values.items():
-        print(f"  {key}={value}: {fields[key].description}")
+    lines = [plugin.form.summary, *(f"  {key}={value}: {fields[key].description}" for key, value in values.items())]
     for preset, changed in plugin.form.presets.items():
         said = plugin.form.notes.get(preset) or ", ".join(f"{key}={value}" for key, value in changed.items())
-        print(f"  --preset {preset}: {said}")
+        lines.append(f"  --preset {preset}: {said}")
+    answer(format, values, lines)
 
 
 @contextmanager

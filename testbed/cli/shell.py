@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from testbed.cli.help import Command
-from testbed.cli.shared import Format, Formatted, print_json
+from testbed.cli.shared import Format, Formatted, answer, chosen
 from testbed.errors import BadInput, TestbedError
 
 if TYPE_CHECKING:
@@ -53,13 +52,15 @@ def shell(
     from testbed.engines.nodes import RunningRack
 
     racks = RunningRack.all()
-    if run and not host and not _named(racks, run):
+    if run and not host and Path(run).name not in [rack.name for rack in racks]:
         run, host = "", run
     rack, command = _choose(racks, run), context.meta.get(COMMAND)
     if not host:
         if command is not None:
             raise BadInput("run a command where? testbed shell [RUN] HOST -- COMMAND")
-        _list(rack, format)
+        nodes = [{"name": one.name, "address": one.address} for one in rack.nodes]
+        lines = (f"{one.name}  {one.address or 'switch'}" for one in rack.nodes)
+        answer(format, {"run": rack.name, "nodes": nodes}, lines)
         return
     from testbed.engines.kernel.enter import enter
 
@@ -68,32 +69,11 @@ def shell(
     raise typer.Exit(enter(rack, node, command or _own_shell(), environment))
 
 
-def _named(racks: Sequence[RunningRack], run: str) -> list[RunningRack]:
-    return [rack for rack in racks if rack.run == Path(run).name]
-
-
-def _choose(racks: Sequence[RunningRack], run: str) -> RunningRack:
-    names = [rack.run for rack in racks]
-    if not racks:
-        raise BadInput("no run goes on here; start one with: sudo testbed run EXPERIMENT")
-    found = _named(racks, run) if run else list(racks)
-    if not found:
-        from testbed.errors import nearest
-
-        raise BadInput(f"no run '{run}' goes on here; {nearest(run, names)}")
-    if len(found) > 1:
-        raise BadInput(f"{len(found)} runs go on here; say which, testbed shell RUN HOST: {', '.join(names)}")
-    return found[0]
+def _choose(racks: list[RunningRack], run: str) -> RunningRack:
+    none = "no run goes on here; start one with: sudo testbed run EXPERIMENT"
+    return chosen(racks, Path(run).name, none, "testbed shell RUN HOST")
 
 
 def _own_shell() -> list[str]:
     shell = os.environ.get("SHELL") or "/bin/sh"
     return [shell, *WITHOUT_PROMPT.get(Path(shell).name, [])]
-
-
-def _list(rack: RunningRack, format: Format) -> None:
-    if format is Format.json:
-        print_json({"run": rack.run, "nodes": [{"name": one.name, "address": one.address} for one in rack.nodes]})
-        return
-    for node in rack.nodes:
-        print(f"{node.name}  {node.address or 'switch'}")

@@ -20,16 +20,8 @@ ORDER_SEED = 1
 
 def sweep(  # noqa: PLR0917 - one parameter per option
     experiment: shared.OptionalExperiment = "",
-    controller: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B,...", help="Controllers: names or paths.", autocompletion=completion.plugins("controller")
-        ),
-    ] = "",
-    tuner: Annotated[
-        str,
-        typer.Option(metavar="A,B,...", help="ECN tuners: names or paths.", autocompletion=completion.plugins("tuner")),
-    ] = "",
+    controller: Annotated[str, shared.plugin("controller", "Controllers: names or paths.", "A,B,...")] = "",
+    tuner: Annotated[str, shared.plugin("tuner", "ECN tuners: names or paths.", "A,B,...")] = "",
     settings: Annotated[
         list[str] | None,
         typer.Option(

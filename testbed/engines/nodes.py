@@ -33,7 +33,7 @@ class RackNode(NamedTuple):
 class RunningRack:
     """A rack seen from outside."""
 
-    run: str  # name of the results folder
+    name: str  # of the results folder
     nodes: tuple[RackNode, ...]
     process: int  # descriptor of /proc/PID, which never becomes another process's
 
@@ -41,7 +41,7 @@ class RunningRack:
     def all(cls) -> list[Self]:
         """Those of all runs, by name. Only root sees them."""
         found = [cls._read(process) for process in Path("/proc").iterdir() if process.name.isdecimal()]
-        return sorted((one for one in found if one), key=lambda rack: rack.run)
+        return sorted((one for one in found if one), key=lambda rack: rack.name)
 
     @classmethod
     def _read(cls, process: Path) -> Self | None:
@@ -61,7 +61,7 @@ class RunningRack:
             if node.name == name:
                 return node
         known = [one.name for one in self.nodes]
-        raise BadInput(f"'{self.run}' has no host or switch '{name}'; {nearest(name, known)}")
+        raise BadInput(f"'{self.name}' has no host or switch '{name}'; {nearest(name, known)}")
 
 
 def publish(run: str, nodes: Iterator[RackNode]) -> None:

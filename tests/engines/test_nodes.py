@@ -15,7 +15,7 @@ from tests.support.waiting import until
 
 def found(run: str) -> list[RunningRack]:
     """Others may run beside us."""
-    return [rack for rack in RunningRack.all() if rack.run == run]
+    return [rack for rack in RunningRack.all() if rack.name == run]
 
 
 @pytest.mark.root

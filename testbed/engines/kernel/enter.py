@@ -30,7 +30,7 @@ def enter(rack: RunningRack, node: RackNode, command: list[str], environment: Ma
     """
     said, say = os.pipe()
     hosts = hosts_file([(one.name, one.address) for one in rack.nodes if one.address])
-    gone = TestbedError(f"'{rack.run}' has ended, and with it what ran in {node.name}")
+    gone = TestbedError(f"'{rack.name}' has ended, and with it what ran in {node.name}")
     with _namespaces(rack, node) as (netns, pidns), _terminal():
         # Nobody waits for the child, so that the end of its namespace does not wait for us: we may be stopped (Ctrl-Z).
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -58,7 +58,7 @@ def _namespaces(rack: RunningRack, node: RackNode) -> Iterator[tuple[int, int]]:
         netns = os.open(f"fd/{node.netns}", os.O_RDONLY, dir_fd=rack.process)
         pidns = os.open("ns/pid", os.O_RDONLY, dir_fd=rack.process)
     except OSError:
-        raise TestbedError(f"'{rack.run}' has just ended") from None
+        raise TestbedError(f"'{rack.name}' has just ended") from None
     yield netns, pidns
 
 
