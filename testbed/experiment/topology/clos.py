@@ -15,7 +15,7 @@ from pydantic import Field
 from testbed.experiment.block import Count, Part
 from testbed.experiment.topology.any_rack import Regular, Routed
 from testbed.experiment.topology.links import link_kind
-from testbed.experiment.topology.shape import End, Link, LinkKind, Shape
+from testbed.experiment.topology.shape import End, Link, LinkKind, Shape, hosts_at
 
 Ratio = Annotated[float, Field(gt=0)]
 
@@ -93,11 +93,7 @@ class Clos(Regular, Routed):
         high = up * self._tors / (self._cores * self.oversubscription.pod)
         uplink, core_link = replace(link, kind="uplink", rate=up), replace(link, kind="core link", rate=high)
         tors, aggs = self._pods * self._tors, self._pods * self._aggs
-        links = [
-            link.between(End(f"h{tor * self._hosts + n}", 0), End(f"tor{tor + 1}", n))
-            for tor in range(tors)
-            for n in range(1, self._hosts + 1)
-        ]
+        links = hosts_at([f"tor{number}" for number in range(1, tors + 1)], self._hosts, link)
         for tor in range(tors):
             pod, place = divmod(tor, self._tors)
             for agg in range(self._aggs):

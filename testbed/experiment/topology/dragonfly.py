@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 from testbed.experiment.block import Count, refuse
 from testbed.experiment.topology.any_rack import Regular, Routed
 from testbed.experiment.topology.links import LinkSettings, link_kind
-from testbed.experiment.topology.shape import End, Shape
+from testbed.experiment.topology.shape import End, Shape, hosts_at
 
 GLOBAL = 3  # a global link costs more than a way round by links of a group, so that no way has two of them
 
@@ -68,11 +68,7 @@ class Dragonfly(Regular, Routed):
         link, local, far = link_kind("link", self.link), link_kind("local", self.local), link_kind("far", self.far)
         a, first = self._switches, self._hosts + self._switches  # the port that the first global link is at
         switches = [f"s{number}" for number in range(1, self._groups * a + 1)]
-        links = [
-            link.between(End(f"h{number * self._hosts + n}", 0), End(switch, n))
-            for number, switch in enumerate(switches)
-            for n in range(1, self._hosts + 1)
-        ]
+        links = hosts_at(switches, self._hosts, link)
         for group in range(self._groups):
             for one, other in combinations(range(a), 2):
                 low, high = switches[group * a + one], switches[group * a + other]

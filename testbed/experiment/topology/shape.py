@@ -175,21 +175,25 @@ class LinkKind:
         return Link(low, high, self.kind, self.rate, self.delay, self.loss, self.buffer)
 
 
+def hosts_at(switches: Sequence[str], each: int, link: LinkKind, before: int = 0) -> list[Link]:
+    """The links of so many hosts at each switch: they are numbered switch by switch, after those ``before``."""
+    return [
+        link.between(End(f"h{before + place * each + n}", 0), End(switch, n))
+        for place, switch in enumerate(switches)
+        for n in range(1, each + 1)
+    ]
+
+
 def star(hosts: int, link: LinkKind) -> Shape:
     """One switch; host hN is at port N."""
-    links = [link.between(End(f"h{n}", 0), End("s1", n)) for n in range(1, hosts + 1)]
-    return Shape("star", ("s1",), tuple(links))
+    return Shape("star", ("s1",), tuple(hosts_at(["s1"], hosts, link)))
 
 
 def two_level(
     kind: str, lower: Sequence[str], upper: Sequence[str], *, hosts: int, link: LinkKind, trunk: LinkKind
 ) -> Shape:
     """``hosts`` hosts at each lower switch, and a link from each lower to each upper switch."""
-    links = [
-        link.between(End(f"h{place * hosts + n}", 0), End(switch, n))
-        for place, switch in enumerate(lower)
-        for n in range(1, hosts + 1)
-    ]
+    links = hosts_at(lower, hosts, link)
     for place, switch in enumerate(lower, start=1):
         links += [trunk.between(End(switch, hosts + n), End(far, place)) for n, far in enumerate(upper, start=1)]
     return Shape(kind, (*lower, *upper), tuple(links))
@@ -197,7 +201,6 @@ def two_level(
 
 def dumbbell(left: int, right: int, link: LinkKind, bottleneck: LinkKind) -> Shape:
     """Hosts at s1, the others at s2, and one link between the two: the last port of each."""
-    links = [link.between(End(f"h{n}", 0), End("s1", n)) for n in range(1, left + 1)]
-    links += [link.between(End(f"h{left + n}", 0), End("s2", n)) for n in range(1, right + 1)]
+    links = [*hosts_at(["s1"], left, link), *hosts_at(["s2"], right, link, before=left)]
     links.append(bottleneck.between(End("s1", left + 1), End("s2", right + 1)))
     return Shape("dumbbell", ("s1", "s2"), tuple(links))

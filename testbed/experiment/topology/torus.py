@@ -11,7 +11,7 @@ from pydantic import Field
 from testbed.experiment.block import Count
 from testbed.experiment.topology.any_rack import Regular, Routed
 from testbed.experiment.topology.links import LinkSettings, link_kind
-from testbed.experiment.topology.shape import End, Shape
+from testbed.experiment.topology.shape import End, Shape, hosts_at
 
 Length = Annotated[int, Field(strict=True, ge=2)]
 
@@ -44,11 +44,7 @@ class Torus(Regular, Routed):
         """A switch's ports: its hosts, then for each dimension the next switch and the one before."""
         link, trunk = link_kind("link", self.link), link_kind("trunk", self.trunk)
         places = {place: f"s{number}" for number, place in enumerate(product(*map(range, self.dimensions)), start=1)}
-        links = [
-            link.between(End(f"h{number * self.hosts_per_switch + n}", 0), End(switch, n))
-            for number, switch in enumerate(places.values())
-            for n in range(1, self.hosts_per_switch + 1)
-        ]
+        links = hosts_at([*places.values()], self.hosts_per_switch, link)
         for place, switch in places.items():
             for axis, length in enumerate(self.dimensions):
                 if length == 2 and place[axis]:
