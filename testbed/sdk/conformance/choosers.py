@@ -6,26 +6,21 @@ tenths of their lines whatever comes back: what one uplink is given too much of,
 
 from __future__ import annotations
 
-import ctypes
-import hashlib
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
 from testbed.base.arrays import Ints
 from testbed.compiled import machine
-from testbed.compiled.choosers import Choosers
-from testbed.compiled.plain import DECIDE
-from testbed.controller import CompiledController, Path, Paths
+from testbed.controller import CompiledController, Path
 from testbed.experiment.model import Experiment
-from testbed.experiment.resolved import Resolved
 from testbed.live.snapshots import Follower
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin
 from testbed.sdk.conformance.answer import Answer, percent, repeated
-from testbed.sdk.conformance.listened import Beside, Listened
+from testbed.sdk.conformance.listened import Listened
 
 RTT = 14e-6  # s; base RTT, about
 LINE, LOAD = 25e9, 0.9
@@ -45,63 +40,18 @@ class Steady(CompiledController):
         self.rate = LOAD * path.line_rate
 
 
-@dataclass
-class Chosen:
-    """What a chooser was asked, and what it decided, in order."""
-
-    calls: list[tuple[int, int, float, int, int]] = field(default_factory=list)  # flow, event, s, entropy told, chosen
-
-    def listen(self, choosers: Choosers) -> None:
-        """To all calls from now on."""
-        records, size = choosers.records.ctypes.data, choosers.records.dtype.itemsize
-        inner, calls = DECIDE(choosers.c.decide), self.calls
-
-        def decide(nothing: int, raised: int, record: int, *told: float) -> int:
-            status: int = inner(nothing, raised, record, *told)
-            event, now, number, _ = told
-            calls.append(
-                ((record - records) // size, int(event), now, int(number), ctypes.c_int64.from_address(record).value)
-            )
-            return status
-
-        self._kept = inner, DECIDE(decide)  # for as long as C calls them
-        choosers.c.decide = ctypes.cast(self._kept[1], ctypes.c_void_p).value
-
-    @property
-    def digest(self) -> str:
-        """Of all of it."""
-        return hashlib.sha256(repr(self.calls).encode()).hexdigest()[:12]
-
-    @property
-    def entropies(self) -> list[tuple[int, int]]:
-        """Flow and entropy of each packet."""
-        return [(flow, chosen) for flow, event, _, _, chosen in self.calls if event == SEND]
-
-
-@dataclass(frozen=True)
-class _Heard(Resolved):
-    """An experiment whose chooser is listened to."""
-
-    chosen: Chosen = field(default_factory=Chosen)
-
-    def make_choosers(self, paths: Paths, first: int = 0) -> Choosers | None:
-        choosers = super().make_choosers(paths, first)
-        assert choosers
-        self.chosen.listen(choosers)
-        return choosers
-
-
 class Trial(Listened):
     """One run of a path chooser."""
 
     def __init__(self, plugin: Plugin, config: PluginConfig, experiment: Experiment, follower: Follower) -> None:
         """Runs it to its end. Raises PluginFailed, and BadInput if it cannot be compiled."""
-        self.chosen = Chosen()
-        super().__init__(
-            _Heard(
-                experiment, *Beside.of(Steady), chooser=plugin, chooser_config=config, chosen=self.chosen
-            ), follower,
-        )  # fmt: skip
+        super().__init__(experiment, Steady, follower, chooser=plugin, chooser_config=config)
+
+    @property
+    def entropies(self) -> list[tuple[int, int]]:
+        """Flow and entropy of each packet."""
+        sent = (one for one in self.heard.calls if one[1] == SEND)
+        return [(flow, int.from_bytes(decided, sys.byteorder)) for flow, *_, decided in sent]
 
     def acknowledged(self, start: float, end: float) -> float:
         """What came back, as a share of what was to be sent between two times."""
@@ -161,7 +111,7 @@ def _compiles(run: Run) -> Answer:
     """What a user debugs as Python must be what chooses in a run; a path fails, so that every callback is called."""
     if missing := machine.why_not():
         return None, f"Python chooses in every run on this machine: {missing}"
-    one, two = (run(experiment(60, down=(15, 40), compiled=compiled)).chosen for compiled in (True, False))
+    one, two = (run(experiment(60, down=(15, 40), compiled=compiled)).heard for compiled in (True, False))
     calls = f"{len(one.calls)} calls chose"
     if one.calls == two.calls:
         return True, f"{calls} the same, packet by packet (digest {one.digest})"
@@ -169,13 +119,13 @@ def _compiles(run: Run) -> Answer:
 
 
 def _valid(run: Run) -> Answer:
-    entropies = run(experiment(20)).chosen.entropies
+    entropies = run(experiment(20)).entropies
     most = max(len({chosen for flow, chosen in entropies if flow == one}) for one in range(2 * LEAF))
     return True, f"{len(entropies)} packets of {2 * LEAF} flows had entropies from 0 to 16383, up to {most} in a flow"
 
 
 def _repeats(run: Run) -> Answer:
-    one, two = (run(experiment(40, down=(15, 30))).chosen.digest for _ in range(2))
+    one, two = (run(experiment(40, down=(15, 30))).heard.digest for _ in range(2))
     return repeated("entropies", one, two)
 
 

@@ -5,26 +5,20 @@ A star of 25 Gbit/s, whose hosts send to one as fast as it lets them.
 
 from __future__ import annotations
 
-import ctypes
-import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cache, partial
 
 import numpy as np
 
 from testbed.compiled import machine
 from testbed.compiled.layout import ARRIVED
-from testbed.compiled.plain import DECIDE
-from testbed.compiled.receivers import Receivers
-from testbed.controller import CompiledController, Paths
+from testbed.controller import CompiledController
 from testbed.experiment.model import Experiment
-from testbed.experiment.resolved import Resolved
 from testbed.live.snapshots import Follower
 from testbed.plugin import PluginConfig
 from testbed.registry import Plugin
 from testbed.sdk.conformance.answer import Answer, percent, repeated
-from testbed.sdk.conformance.listened import Beside, Listened
+from testbed.sdk.conformance.listened import Listened
 
 RTT = 10e-6  # s; base RTT, to a few percent
 LINE = 25e9
@@ -38,59 +32,14 @@ class Eager(CompiledController):
     name = "eager"
 
 
-@dataclass
-class Grants:
-    """What a credit controller was told, and what it decided, in order."""
-
-    calls: list[bytes] = field(default_factory=list)
-
-    def listen(self, receivers: Receivers) -> None:
-        """To all calls from now on."""
-        records, size = receivers.records.ctypes.data, receivers.records.dtype.itemsize
-        decided = 8 * len(receivers.interface.decided)
-        inner, calls = DECIDE(receivers.c.decide), self.calls
-
-        def decide(nothing: int, raised: int, record: int, event: int, *rest: float) -> int:
-            now, _, told = rest
-            heard = ctypes.string_at(int(told), ARRIVED.itemsize)
-            status: int = inner(nothing, raised, record, event, *rest)
-            after = ctypes.string_at(int(told), ARRIVED.itemsize) + ctypes.string_at(record, decided)
-            calls.append(repr(((record - records) // size, event, now)).encode() + heard + after)
-            return status
-
-        self._kept = inner, DECIDE(decide)  # for as long as C calls them
-        receivers.c.decide = ctypes.cast(self._kept[1], ctypes.c_void_p).value
-
-    @property
-    def digest(self) -> str:
-        """Of all of it."""
-        return hashlib.sha256(b"".join(self.calls)).hexdigest()[:12]
-
-
-@dataclass(frozen=True)
-class _Heard(Resolved):
-    """An experiment whose credit controller is listened to."""
-
-    grants: Grants = field(default_factory=Grants)
-
-    def make_receivers(self, paths: Paths) -> Receivers | None:
-        receivers = super().make_receivers(paths)
-        assert receivers
-        self.grants.listen(receivers)
-        return receivers
-
-
 class Trial(Listened):
     """One run of a credit controller."""
 
+    told = ARRIVED.itemsize
+
     def __init__(self, plugin: Plugin, config: PluginConfig, experiment: Experiment, follower: Follower) -> None:
         """Runs it to its end. Raises PluginFailed, and BadInput if it cannot be compiled."""
-        self.grants = Grants()
-        super().__init__(
-            _Heard(
-                experiment, *Beside.of(Eager), receiver=plugin, receiver_config=config, grants=self.grants
-            ), follower,
-        )  # fmt: skip
+        super().__init__(experiment, Eager, follower, receiver=plugin, receiver_config=config)
 
     def load(self, start: float, end: float) -> float:
         """Of the receiver's port between two times, as a share of its rate."""
@@ -160,14 +109,14 @@ def _compiles(run: Run, first: Callable[[], Trial]) -> Answer:
     """What a user debugs as Python must be what grants in a run."""
     if missing := machine.why_not():
         return None, f"Python grants in every run on this machine: {missing}"
-    one, two = first().grants, run(_disturbed(compiled=False)).grants
+    one, two = first().heard, run(_disturbed(compiled=False)).heard
     if one.calls == two.calls:
         return True, f"{len(one.calls)} calls decided the same, bit for bit (digest {one.digest})"
     return False, f"decisions differ: digests {one.digest} compiled and {two.digest} in Python"
 
 
 def _repeats(run: Run, first: Callable[[], Trial]) -> Answer:
-    return repeated("grants", first().grants.digest, run(_disturbed()).grants.digest)
+    return repeated("grants", first().heard.digest, run(_disturbed()).heard.digest)
 
 
 def _fills(run: Run) -> Answer:

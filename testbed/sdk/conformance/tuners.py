@@ -61,7 +61,7 @@ def _initial(tuner: Tuner) -> Answer:
 
 
 def _slots(tuner: Tuner) -> Answer:
-    now, current = 0.0, _copy(tuner.initial())
+    now, current = 0.0, replace(tuner.initial())
     changes = 0
     for sample in _samples(current, tuner.needs):
         now += min(tuner.slot, 1.0)
@@ -84,7 +84,7 @@ def _repeats(one: Tuner, two: Tuner) -> Answer:
 
 
 def _decisions(tuner: Tuner) -> list[np.ndarray]:
-    current = _copy(tuner.initial())
+    current = replace(tuner.initial())
     found = []
     for number, sample in enumerate(_samples(current, tuner.needs), 1):
         chosen = tuner.on_slot(number * min(tuner.slot, 1.0), sample)
@@ -92,7 +92,3 @@ def _decisions(tuner: Tuner) -> list[np.ndarray]:
             current.kmin, current.kmax, current.pmax = chosen.kmin, chosen.kmax, chosen.pmax
         found.append(np.array([current.kmin, current.kmax, current.pmax]))
     return found
-
-
-def _copy(thresholds: Thresholds) -> Thresholds:
-    return Thresholds(thresholds.kmin, thresholds.kmax, thresholds.pmax)
