@@ -11,12 +11,27 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from testbed.base import denied
+from testbed.engines.engine import Stoppable
+from testbed.engines.process import RunProcess
 from testbed.errors import TestbedError
 from testbed.live.observers import Observer
 from testbed.live.scene import Scene
 from testbed.live.snapshot import Snapshot
 from testbed.live.updates import update
 from testbed.results.record import RunRecord
+
+
+def followed(process: RunProcess, observer: Observer, running: list[Stoppable], name: str) -> RunRecord:
+    """A run's process to its end, which is in ``running`` meanwhile; it leaves nothing behind."""
+    running.append(process)
+    observer.on_fork()
+    observer.on_editable(process)
+    try:
+        return observe(process.messages(), observer, name)
+    finally:
+        process.kill()
+        running.clear()
+        observer.on_stop()
 
 
 def observe(messages: Iterable[tuple[str, Any]], observer: Observer, name: str) -> RunRecord:

@@ -9,7 +9,7 @@ from testbed.capture.files import Capture
 from testbed.engines.engine import Stoppable
 from testbed.engines.kernel.faults.fault import NO_FAULT, Fault
 from testbed.engines.kernel.sandbox import Sandbox
-from testbed.engines.messages import observe
+from testbed.engines.messages import followed
 from testbed.experiment.resolved import Resolved
 from testbed.live.observers import Observer
 from testbed.results import arrow
@@ -31,19 +31,9 @@ def follow(
     import testbed.engines.kernel.emulation  # noqa: F401
 
     arrow.load()
-    running = [] if running is None else running
-    sandbox = Sandbox(
-        partial(_work, resolved, netem, fault, captures=captures, name=name), without=observer.descriptors
-    )
-    running.append(sandbox)
-    observer.on_fork()
-    observer.on_editable(sandbox)
-    try:
-        return observe(sandbox.messages(), observer, name)
-    finally:
-        sandbox.kill()
-        running.clear()
-        observer.on_stop()
+    work = partial(_work, resolved, netem, fault, captures=captures, name=name)
+    sandbox = Sandbox(work, without=observer.descriptors)
+    return followed(sandbox, observer, [] if running is None else running, name)
 
 
 def _work(  # type: ignore[no-untyped-def]

@@ -12,7 +12,7 @@ from testbed.capture.files import Capture
 from testbed.controller import CompiledController
 from testbed.dataplane.port_reader import READER
 from testbed.engines.engine import Prepared, Stoppable
-from testbed.engines.messages import observe
+from testbed.engines.messages import followed
 from testbed.engines.virtual.build import unit_of, usual_unit
 from testbed.engines.virtual.lossless import ingress_sizes
 from testbed.engines.virtual.process import WatchedProcess
@@ -83,12 +83,4 @@ class VirtualEngine:
         threads = useful(resolved) if self.threads is None else self.threads
         work = partial(follow, resolved, captures, turn, self._dilation(resolved), name=name, threads=threads)
         process = WatchedProcess(work, self.patience, silent, observer.descriptors)
-        running.append(process)
-        observer.on_fork()
-        observer.on_editable(process)
-        try:
-            return observe(process.messages(), observer, name)
-        finally:
-            process.kill()
-            running.clear()
-            observer.on_stop()
+        return followed(process, observer, running, name)
