@@ -5,6 +5,7 @@ Names that a run has too mean the same here, so that dashboards show both: a hos
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal, NamedTuple
 
 
@@ -22,59 +23,50 @@ class Described(NamedTuple):
         return f"{self.name}_total" if self.kind == "counter" else self.name
 
 
+counter, gauge = partial(Described, "counter"), partial(Described, "gauge")
+
 PHASES = (
     *("idle", "preflight", "snapshot", "armed", "apply", "verify", "soak"),
     *("promoted", "rollback", "rolled_back", "failed", "unknown"),
 )
 STATES = ("active", "standby", "deactivated", "error", "gone")
 
-DCQCN = Described("gauge", "testbed_dcqcn_parameter", ("device", "name"), "An active DCQCN setting, in its own unit.")
-PCC_PARAMETER = Described(
-    "gauge", "testbed_pcc_parameter", ("device", "slot", "name"), "An active parameter of a NIC's algorithm."
-)
-PCC_COUNTER = Described("counter", "testbed_pcc_counter", ("device", "slot", "name"), "A counter of a NIC's algorithm.")
-PCC_STATE = Described(
-    "gauge",
+DCQCN = gauge("testbed_dcqcn_parameter", ("device", "name"), "An active DCQCN setting, in its own unit.")
+PCC_PARAMETER = gauge("testbed_pcc_parameter", ("device", "slot", "name"), "An active parameter of a NIC's algorithm.")
+PCC_COUNTER = counter("testbed_pcc_counter", ("device", "slot", "name"), "A counter of a NIC's algorithm.")
+PCC_STATE = gauge(
     "testbed_pcc_process_state",
     ("device", "state"),
     "1 for the state that the program for the NIC is in; gone: no process.",
 )
-POLICY = Described(
-    "gauge", "testbed_policy_info", ("controller", "version", "sha256"), "1; the policy that was installed last."
-)
-PHASE = Described("gauge", "testbed_deploy_phase", ("phase",), "1 for the phase that the rollout is in.")
-LAST_APPLY = Described(
-    "gauge", "testbed_last_apply_timestamp_seconds", (), "Unix time at which settings were last applied."
-)
-DRIFT = Described(
-    "gauge",
+POLICY = gauge("testbed_policy_info", ("controller", "version", "sha256"), "1; the policy that was installed last.")
+PHASE = gauge("testbed_deploy_phase", ("phase",), "1 for the phase that the rollout is in.")
+LAST_APPLY = gauge("testbed_last_apply_timestamp_seconds", (), "Unix time at which settings were last applied.")
+DRIFT = gauge(
     "testbed_setting_drift",
     ("device", "name"),
     "1 where a setting is not what the rollout wants or cannot be read, else 0.",
 )
-ERRORS = Described("counter", "testbed_scrape_errors", ("file",), "Readings that failed; the others were served.")
-AGE = Described("gauge", "testbed_registers_age_seconds", (), "Since the NICs' registers were read; +Inf: never.")
-PAUSE_FRAMES = Described(
-    "counter",
+ERRORS = counter("testbed_scrape_errors", ("file",), "Readings that failed; the others were served.")
+AGE = gauge("testbed_registers_age_seconds", (), "Since the NICs' registers were read; +Inf: never.")
+PAUSE_FRAMES = counter(
     "testbed_nic_pause_frames",
     ("device", "priority", "direction"),
     "PFC frames; rx: the far end paused us, tx: we paused it.",
 )
-PAUSED = Described(
-    "counter", "testbed_nic_paused_seconds", ("device", "priority", "direction"), "Time paused; directions as frames."
+PAUSED = counter(
+    "testbed_nic_paused_seconds", ("device", "priority", "direction"), "Time paused; directions as frames."
 )
 
-BUILD = Described("gauge", "testbed_build_info", ("version",), "The version of testbed that runs.")
-DILATION = Described("gauge", "testbed_dilation_ratio", (), "Wall seconds per nominal second: 1 on a host.")
-TIME = Described("gauge", "testbed_nominal_time_seconds", (), "A host's own time: seconds since it was started.")
-CAPACITY = Described("gauge", "testbed_port_capacity_bytes_per_second", ("port",), "Rate of the port's link.")
-TX_BYTES = Described("counter", "testbed_port_tx_bytes", ("port",), "Bytes that left the port.")
-TX_PACKETS = Described("counter", "testbed_port_tx_packets", ("port",), "Packets that left the port.")
-DROPPED = Described("counter", "testbed_port_dropped_packets", ("port",), "Packets that the port discarded.")
-PORT_PAUSES = Described("counter", "testbed_port_pause_frames", ("port",), "PFC frames that the port sent.")
-PORT_PAUSED = Described(
-    "counter", "testbed_port_paused_seconds", ("port",), "Time for which the port held its far end."
-)
+BUILD = gauge("testbed_build_info", ("version",), "The version of testbed that runs.")
+DILATION = gauge("testbed_dilation_ratio", (), "Wall seconds per nominal second: 1 on a host.")
+TIME = gauge("testbed_nominal_time_seconds", (), "A host's own time: seconds since it was started.")
+CAPACITY = gauge("testbed_port_capacity_bytes_per_second", ("port",), "Rate of the port's link.")
+TX_BYTES = counter("testbed_port_tx_bytes", ("port",), "Bytes that left the port.")
+TX_PACKETS = counter("testbed_port_tx_packets", ("port",), "Packets that left the port.")
+DROPPED = counter("testbed_port_dropped_packets", ("port",), "Packets that the port discarded.")
+PORT_PAUSES = counter("testbed_port_pause_frames", ("port",), "PFC frames that the port sent.")
+PORT_PAUSED = counter("testbed_port_paused_seconds", ("port",), "Time for which the port held its far end.")
 AS_A_RUN = (BUILD, DILATION, TIME, CAPACITY, TX_BYTES, TX_PACKETS, DROPPED, PORT_PAUSES, PORT_PAUSED)
 
 HARDWARE = {
@@ -100,7 +92,7 @@ HARDWARE = {
 
 def hardware(name: str) -> Described:
     """The metric of a hardware counter."""
-    return Described("counter", f"testbed_nic_{name}", ("device",), HARDWARE[name])
+    return counter(f"testbed_nic_{name}", ("device",), HARDWARE[name])
 
 
 OWN = (
