@@ -16,7 +16,7 @@ from testbed.tuner import Ports, PortSample, Thresholds
 from ..learned.grid import Grid, exponential
 from ..learned.tuner import LearnedConfig, LearnedTuner
 from .idle import Idle
-from .reward import WEIGHTS, reward
+from .reward import reward
 
 LEVELS = 10  # of Kmin
 KMAX = np.array([1e6, 2e6, 4e6, 8e6])  # bytes; published as "1 MB, 2 MB, ..."
@@ -53,7 +53,6 @@ class Acc(LearnedTuner):
         super().__init__(config, ports)
         self.no_action = np.where(valid(self.grid, ports.buffer), 0.0, -np.inf).astype(np.float32)
         self.actions = rows(self.grid, np.arange(self.outputs()))
-        self.weights = WEIGHTS[config.workload]
         self.idle = Idle(len(ports))
 
     @classmethod

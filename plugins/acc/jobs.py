@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
-from testbed.base.arrays import Floats
 from testbed.sdk.jobs import Job, JobContext, JobSet, Result
-from testbed.tuner import Ports, PortSample
 
 from ..learned import job
-from ..learned.tuner import Workload
-from .reward import WEIGHTS, reward
+from .reward import reward
 from .settings import Settings
 from .training import Progress
 from .training import train as trained_on
@@ -28,11 +22,8 @@ def run(settings: Settings, context: JobContext) -> Result:
         outcome = trained_on(settings, wanted.workload, report)
         return job.Trained(outcome.network, outcome.history, {"switch": outcome.switch})
 
-    def gained(workload: Workload) -> Callable[[PortSample, Ports], Floats]:
-        return partial(reward, weights=WEIGHTS[workload])
-
     policies = [job.Wanted(workload) for workload in settings.workloads]
-    return job.run("acc", settings, context, policies=policies, slots=settings.slots, train=train, reward=gained)
+    return job.run("acc", settings, context, policies=policies, slots=settings.slots, train=train, reward=reward)
 
 
 JOBS = JobSet({"train": Job("Train ACC's networks in the fluid model.", Settings, run)})

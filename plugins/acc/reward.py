@@ -15,7 +15,6 @@ from ..learned.grid import exponential
 
 STEPS = exponential(20e3, 10)
 SHORT = 1 - np.arange(len(STEPS) + 1) / len(STEPS)  # D
-WEIGHTS = {"websearch": (0.3, 0.7), "datamining": (0.7, 0.3)}  # of utilisation and queue; PET, section 5.2
 
 
 def reward(sample: PortSample, ports: Ports, weights: tuple[float, float]) -> Floats:

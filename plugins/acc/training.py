@@ -15,12 +15,12 @@ from ..learned.environment import BUFFER, Environment
 from ..learned.mlp import layers_of
 from ..learned.observation import Observation, width
 from ..learned.policy import Layer
-from ..learned.tuner import SLOTS, Workload
+from ..learned.tuner import SLOTS, WEIGHTS, Workload
 from . import grid, rows, valid
 from .ddqn import Ddqn, DdqnSettings
 from .idle import Idle
 from .replay import Replay, Transitions, taken
-from .reward import WEIGHTS, reward
+from .reward import reward
 from .settings import Settings
 
 ALPHA = 20e3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,12 @@ from testbed.base.extras import need
 from testbed.registry import find
 from testbed.sdk.jobs import JobConfig, JobContext, JobProgress, Result
 from testbed.sdk.packages import versions
-from testbed.tuner import Ports, PortSample, Tuner
+from testbed.tuner import Ports, Tuner
 
 from .environment import LARGEST, RATES
 from .evaluation import SLOTS, Make, ahead, compare, means, static, table
 from .policy import Layer, write
-from .tuner import Workload, shipped_name
+from .tuner import WEIGHTS, Workload, shipped_name
 
 SEEDS = range(101, 106)  # of the evaluation: none that anything was trained with
 BASELINES = {
@@ -86,11 +87,12 @@ def run(
     policies: Sequence[Wanted],
     slots: int,
     train: Callable[[Wanted, Tell], Trained],
-    reward: Callable[[Workload], Callable[[PortSample, Ports], Floats]],
+    reward: Callable[..., Floats],
 ) -> Result:
     """Train, measure against the static tuners, write; ``slots`` of the model is how long a training takes.
 
-    Raises BadInput if a package is missing, or a checkpoint is of no use.
+    ``reward`` is of a sample, its ports and the workload's `WEIGHTS`. Raises BadInput if a package is missing, or a
+    checkpoint is of no use.
     """
     need("onnx", "onnxruntime", "torch")  # before any time is spent
     for package in ("onnx", "onnxruntime"):  # now: within an import of C code Ctrl-C would become another error
@@ -116,7 +118,7 @@ def run(
             work.done(PLAY)
             work.tell(0, f"{policy}: measured in the model, {other}")
 
-        found = compare(makers, workload, SEEDS, reward(workload), told=measured)
+        found = compare(makers, workload, SEEDS, partial(reward, weights=WEIGHTS[workload]), told=measured)
         lines += [f"{one.name}:", *table(found, name)]
         log["policies"][one.name] = {
             **trained.about,

@@ -20,6 +20,8 @@ from .observation import Observation, width
 from .policy import Kind, OnnxPolicy
 
 Workload = Literal["websearch", "datamining"]
+# Of utilisation and queue in the reward: PET's section 5.2.
+WEIGHTS: dict[str, tuple[float, float]] = {"websearch": (0.3, 0.7), "datamining": (0.7, 0.3)}
 BLIND = "-without-flows"  # ending of the policies that see neither incast degree nor mice share: PET's ablation
 SLOTS = 3  # seen side by side: ACC's k, which PET leaves open
 FIRST = (80e3, 320e3, 0.2)  # Kmin, Kmax, Pmax before the first decision, as near as the grid comes
@@ -48,6 +50,7 @@ class LearnedTuner(Tuner):
     def __init__(self, config: LearnedConfig, ports: Ports) -> None:
         super().__init__(config, ports)
         self.slot = config.slot * ports.base_rtt
+        self.weights = WEIGHTS[config.workload]
         self.grid = self.make_grid(config.alpha)
         self.scale = self.scaled(config, ports)
         self.current = self._first(ports)

@@ -19,7 +19,7 @@ from testbed.units import Ratio
 from ..learned.grid import Grid, exponential
 from ..learned.tuner import LearnedConfig, LearnedTuner, shipped_name
 from .decision import Heads
-from .reward import WEIGHTS, reward
+from .reward import reward
 
 Goal = Literal["paper", "fct"]
 FCT: Goal = "fct"
@@ -83,7 +83,6 @@ class Pet(LearnedTuner):
     def __init__(self, config: PetConfig, ports: Ports) -> None:
         super().__init__(config, ports)
         self.heads = Heads(self.grid, ports.buffer / self.scale)
-        self.weights = WEIGHTS[config.workload]
         self.learner = None
         if config.online:
             from .online import Online

@@ -4,19 +4,13 @@ With ``goal=fct`` one actor for all; with ``--from RUN`` none, but what a run le
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
-from testbed.base.arrays import Floats
 from testbed.sdk.jobs import Job, JobContext, JobSet, Result
-from testbed.tuner import Ports, PortSample
 
 from ..learned import job
-from ..learned.tuner import Workload
 from . import FCT
 from .fct_job import run as fct
 from .keep import keep
-from .reward import WEIGHTS, reward
+from .reward import reward
 from .settings import NOTES, PRESETS, Settings
 from .training import Progress, Training
 
@@ -37,13 +31,10 @@ def run(settings: Settings, context: JobContext) -> Result:
         outcome = Training(settings, wanted.workload, flows=not wanted.blind).run(report, file)
         return job.Trained(outcome.actor, outcome.history, {"seed": settings.seed})
 
-    def gained(workload: Workload) -> Callable[[PortSample, Ports], Floats]:
-        return partial(reward, weights=WEIGHTS[workload])
-
     policies = [job.Wanted(workload) for workload in settings.workloads]
     policies += [job.Wanted(workload, blind=True) for workload in settings.ablation]
     slots = settings.updates * settings.trajectory
-    return job.run("pet", settings, context, policies=policies, slots=slots, train=train, reward=gained)
+    return job.run("pet", settings, context, policies=policies, slots=slots, train=train, reward=reward)
 
 
 SUMMARY = "Train PET's actors in the fluid model, or one in packets (fct)."

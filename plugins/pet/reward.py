@@ -11,7 +11,6 @@ from testbed.base.arrays import Floats
 from testbed.tuner import Ports, PortSample
 
 REFERENCE = 20e3  # bytes: E(0)
-WEIGHTS = {"websearch": (0.3, 0.7), "datamining": (0.7, 0.3)}  # of utilisation and queue, section 5.2
 
 
 def reward(sample: PortSample, ports: Ports, weights: tuple[float, float], reference: float = REFERENCE) -> Floats:

@@ -19,11 +19,11 @@ from ..learned.environment import Environment
 from ..learned.mlp import layers_of
 from ..learned.observation import Observation, width
 from ..learned.policy import Layer
-from ..learned.tuner import SLOTS, Workload
+from ..learned.tuner import SLOTS, WEIGHTS, Workload
 from . import ALPHA, grid
 from .decision import Heads
 from .ppo import Ppo, PpoSettings, Trajectories
-from .reward import WEIGHTS, reward
+from .reward import reward
 from .settings import Settings
 
 FIRST = (2, 4, 3)  # 80 kB, 320 kB, 20 %: as `plugins.learned.tuner.FIRST`

@@ -6,8 +6,9 @@ from functools import partial
 
 from testbed_plugins.learned.evaluation import ahead, compare, static
 from testbed_plugins.learned.job import with_policy
+from testbed_plugins.learned.tuner import WEIGHTS
 from testbed_plugins.pet import Pet
-from testbed_plugins.pet.reward import WEIGHTS, reward
+from testbed_plugins.pet.reward import reward
 
 
 def test_pet_is_ahead_of_secn1_and_secn2_in_the_model() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from testbed_plugins.pet.reward import WEIGHTS, reward
+from testbed_plugins.learned.tuner import WEIGHTS
+from testbed_plugins.pet.reward import reward
 
 from tests.support.slots import SECN2, ports, slot
 
