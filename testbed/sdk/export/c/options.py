@@ -57,7 +57,7 @@ def _as(kind: str, value: Any) -> float | int:
 
 
 def _range(info: FieldInfo) -> str:
-    bounds = dict(_bounds(info))
+    bounds = dict(declared_bounds(info))
     if not bounds:
         return ""
     least = f"[{bounds['ge']!r}" if "ge" in bounds else f"({bounds.get('gt', '-inf')!r}".replace("'", "")
@@ -65,7 +65,8 @@ def _range(info: FieldInfo) -> str:
     return f"{least}, {most}"
 
 
-def _bounds(info: FieldInfo) -> Iterator[tuple[str, float]]:
+def declared_bounds(info: FieldInfo) -> Iterator[tuple[str, float]]:
+    """What an option's declaration says of its least and its most: as pydantic names it, and the number."""
     for one in info.metadata:
         for name in ("ge", "gt", "le", "lt"):
             if (bound := getattr(one, name, None)) is not None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, get_args
 
 from pydantic.fields import FieldInfo
 
+from testbed.sdk.export.c.options import declared_bounds
 from testbed.sdk.export.program import Parameter
 from testbed.units import Rate, Size, Time
 
@@ -90,16 +90,9 @@ def parameter(name: str, form: Format, value: Any, text: str, limits: tuple[int,
 def bounds(info: FieldInfo, form: Format) -> tuple[int, int]:
     """Of an option, as words."""
     least, most = 0, WORD
-    for name, value in _bounds(info):
+    for name, value in declared_bounds(info):
         if name in ("ge", "gt"):
             least = max(least, form.word(value), int(name == "gt"))
         else:
             most = min(most, form.word(value) - int(name == "lt"))
     return least, most
-
-
-def _bounds(info: FieldInfo) -> Iterator[tuple[str, float]]:
-    for one in info.metadata:
-        for name in ("ge", "gt", "le", "lt"):
-            if (bound := getattr(one, name, None)) is not None:
-                yield name, float(bound)
