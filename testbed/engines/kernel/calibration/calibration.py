@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -155,17 +156,11 @@ def _retried(measure: Callable[[], list[Measured]]) -> list[Measured]:
 
 def _sender(rack: Assembly, sender: str, receiver: str) -> list[Measured]:
     """Base RTT, and the rate at which one host can send."""
-    probe = Probe(rack, [sender], receiver)
-    try:
+    with closing(Probe(rack, [sender], receiver)) as probe:
         rtt = PathTimes(rack.layout.routes.path(sender, receiver), rack.layout.framing).base_rtt
         best = min(_round_trip(rack, probe, rtt) for _ in range(RTT_PROBES))
-    finally:
-        probe.close()
-    probe = Probe(rack, [sender], _no_slower(rack, sender, receiver))
-    try:
+    with closing(Probe(rack, [sender], _no_slower(rack, sender, receiver))) as probe:
         rate = _arrival_rate(rack, probe, RATE_PACKETS)
-    finally:
-        probe.close()
     link = f"{sender}:e0"
     return [
         Measured(link, "base RTT", rtt, best, TOLERANCE * rtt, show_time),
@@ -185,11 +180,8 @@ def _downlink(rack: Assembly, senders: list[str], receiver: str) -> list[Measure
     """The rate at which a port serves a host when more arrives than it can send."""
     if len(senders) < 2:
         return []
-    probe = Probe(rack, senders, receiver)
-    try:
+    with closing(Probe(rack, senders, receiver)) as probe:
         rate = _arrival_rate(rack, probe, RATE_PACKETS // len(senders))
-    finally:
-        probe.close()
     return [_rate(rack.layout.shape.port_of(receiver).name, rack.layout.shape.line_rate(receiver), rate)]
 
 
@@ -239,8 +231,7 @@ def _queue(rack: Assembly, senders: list[str], place: SwitchPort) -> list[Measur
     if len(senders) < 2 or drain > LONGEST_FILL:
         return []
     port, thresholds = rack.net.ports[rack.layout.shape.position[place.name]], _thresholds(rack, place)
-    probe = Probe(rack, senders, place.neighbour)
-    try:
+    with closing(Probe(rack, senders, place.neighbour)) as probe:
         size = probe.framing.wire_size
         # a packet less per ingress that is full
         loose = size * len(senders) if rack.probes_pause else port.scarce_room(size)
@@ -248,8 +239,6 @@ def _queue(rack: Assembly, senders: list[str], place: SwitchPort) -> list[Measur
         with probe.sending(capacity / len(senders)):
             backlog = _highest_backlog(rack, place, capacity - loose - 2 * port.slack, 0.5 + 4 * drain)
         acks = _all_acks(probe, rack, drain)
-    finally:
-        probe.close()
     # The port is the last hop of all packets.
     last = acks["hop"][np.arange(len(acks)), np.maximum(acks["hops"], 1) - 1]
     here = last["node"] == port.node
