@@ -131,11 +131,8 @@ def write(
         "apps": [one.as_dict() for one in record.apps],
     }
     manifest = manifest.model_copy(update=told)
-    owner = _sudo_caller()
     try:
-        _make_parents(path.parent, owner)
-        unfinished = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
-        try:
+        with beside(path) as unfinished:
             write_tables(unfinished, record)
             if record.decisions_file is not None:
                 record.decisions_file.tofile(unfinished / DECISIONS)
@@ -148,15 +145,9 @@ def write(
             (unfinished / SUMMARY).write_text(summary.to_json() + "\n", encoding="utf-8")
             if last:
                 last(unfinished)
-            unfinished.chmod(0o755)  # mkdtemp's are private
-            for made in (unfinished, *unfinished.rglob("*")):
-                _give(made, owner)
-            target = _move(unfinished, path)
-        finally:
-            shutil.rmtree(unfinished, ignore_errors=True)  # after a move there is nothing
+            return _move(complete(unfinished), path)
     except OSError as error:
         raise TestbedError(f"results could not be written to {path}: {error.strerror or error}") from error
-    return target
 
 
 def _rest(record: RunRecord, summary: Summary) -> dict[str, Any]:
@@ -189,7 +180,25 @@ def _digests(run: Path) -> dict[str, str]:
 
 def make_folder(path: Path) -> None:
     """Make a folder and its parents if they are missing; through sudo they belong to the user who called it."""
-    _make_parents(path, _sudo_caller())
+    missing = [parent for parent in (path, *path.parents) if not parent.exists()]
+    for parent in reversed(missing):
+        parent.mkdir(exist_ok=True)
+        give_to_caller([parent])
+
+
+@contextmanager
+def beside(target: Path) -> Iterator[Path]:
+    """A folder to fill, and to move to ``target`` once it is `complete`; otherwise nothing is left of it."""
+    make_folder(target.parent)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent, ignore_cleanup_errors=True) as made:
+        yield Path(made)
+
+
+def complete(unfinished: Path) -> Path:
+    """The folder, for all to read; through sudo it belongs to the user who called it."""
+    unfinished.chmod(0o755)  # tempfile's are private
+    give_to_caller((unfinished, *unfinished.rglob("*")))
+    return unfinished
 
 
 @contextmanager
@@ -207,9 +216,12 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 def give_to_caller(made: Iterable[Path]) -> None:
     """Through sudo, these files belong to the user who called it."""
-    owner = _sudo_caller()
+    if os.geteuid() != 0 or "SUDO_UID" not in os.environ:
+        return
+    uid = int(os.environ["SUDO_UID"])
+    gid = int(os.environ.get("SUDO_GID", uid))
     for path in made:
-        _give(path, owner)
+        os.chown(path, uid, gid, follow_symlinks=False)
 
 
 def _move(unfinished: Path, path: Path) -> Path:
@@ -222,25 +234,6 @@ def _move(unfinished: Path, path: Path) -> Path:
         else:
             return target
     raise AssertionError("unreachable: there is always another number")
-
-
-def _sudo_caller() -> tuple[int, int] | None:
-    if os.geteuid() != 0 or "SUDO_UID" not in os.environ:
-        return None
-    uid = int(os.environ["SUDO_UID"])
-    return uid, int(os.environ.get("SUDO_GID", uid))
-
-
-def _make_parents(folder: Path, owner: tuple[int, int] | None) -> None:
-    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
-    for parent in reversed(missing):
-        parent.mkdir(exist_ok=True)
-        _give(parent, owner)
-
-
-def _give(path: Path, owner: tuple[int, int] | None) -> None:
-    if owner is not None:
-        os.chown(path, *owner, follow_symlinks=False)
 
 
 def load_manifest(path: Path) -> Manifest:

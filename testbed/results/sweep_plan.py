@@ -7,7 +7,6 @@ random within each repeat, so that a sweep that was ended early has run every co
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import testbed
+from testbed.base.atomic import atomic_write
 from testbed.base.inputs import own
 from testbed.base.strange import all_visible
 from testbed.errors import BadInput, TestbedError
@@ -196,15 +196,10 @@ class Plan(BaseModel):
 
     def write(self, folder: Path) -> None:
         """At once, by a rename; makes the folder. Raises TestbedError."""
-        unfinished = folder / f".{FILE}-{os.getpid()}"
         try:
             results.make_folder(folder)
-            try:
-                unfinished.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
-                results.give_to_caller([unfinished])
-                unfinished.rename(folder / FILE)
-            finally:
-                unfinished.unlink(missing_ok=True)
+            atomic_write(folder / FILE, f"{self.model_dump_json(indent=2)}\n".encode())
+            results.give_to_caller([folder / FILE])
         except OSError as error:
             raise TestbedError(f"{folder / FILE} could not be written: {error.strerror}") from None
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from testbed.base.installed import entry_points
 from testbed.errors import BadInput, TestbedError, nearest
 from testbed.plugin import PluginConfig
 from testbed.registry import GROUPS, Plugin
-from testbed.results.folder import give_to_caller, make_folder
+from testbed.results.folder import beside, complete, give_to_caller
 
 GROUP = "testbed.jobs"
 JOBS = ("train", "distil", "export", "explain")
@@ -134,16 +133,12 @@ def run_job(
     """
     checkpoints = checkpoints_of(target)
     try:
-        make_folder(target.parent)
-        unfinished = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
         try:
-            result = job.run(config, JobContext(unfinished, report, command, checkpoints))
-            if not result.refused:
-                unfinished.chmod(0o755)  # mkdtemp's are private
-                give_to_caller((unfinished, *unfinished.rglob("*")))
-                unfinished.rename(target)
+            with beside(target) as unfinished:
+                result = job.run(config, JobContext(unfinished, report, command, checkpoints))
+                if not result.refused:
+                    complete(unfinished).rename(target)
         finally:
-            shutil.rmtree(unfinished, ignore_errors=True)  # after a move there is nothing
             give_to_caller((checkpoints, *checkpoints.rglob("*")) if checkpoints.is_dir() else ())
         shutil.rmtree(checkpoints, ignore_errors=True)
     except OSError as error:

@@ -8,8 +8,6 @@ plots/            the plots for print
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -36,10 +34,7 @@ def write(folder: Path, comparison: Comparison, gates: Sequence[GateResult]) -> 
     every = [*above, *(plot for plots in below.values() for plot in plots)]
     dots = {scenario: strips(comparison, here) for scenario, here in comparison.scenarios.items()}
     try:
-        results.make_folder(folder.parent)
-        unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-        try:
-            unfinished.chmod(0o755)
+        with results.beside(folder) as unfinished:
             (unfinished / PLOTS).mkdir()
             for name, svg in vector.svgs(every).items():
                 (unfinished / PLOTS / name).write_text(svg, encoding="utf-8")
@@ -50,10 +45,7 @@ def write(folder: Path, comparison: Comparison, gates: Sequence[GateResult]) -> 
             told = json.dumps(as_json(comparison, gates), indent=2)
             (unfinished / DATA).write_text(told + "\n", encoding="utf-8")
             (unfinished / PAGE).write_text(_page(comparison, gates, dots, above, below), encoding="utf-8")
-            results.give_to_caller([unfinished, *unfinished.rglob("*")])
-            unfinished.rename(folder)  # replaces an empty folder, and nothing else
-        finally:
-            shutil.rmtree(unfinished, ignore_errors=True)
+            results.complete(unfinished).rename(folder)  # replaces an empty folder, and nothing else
     except OSError as error:
         raise TestbedError(f"the comparison could not be written to {folder}: {error.strerror or error}") from None
 
