@@ -27,6 +27,7 @@ from testbed.results.report.plot import (
     over_time,
     spread,
 )
+from testbed.results.report.sizes import by_size, over_size
 from testbed.results.summary import Summary
 
 Seen = tuple[RunRecord, Summary]
@@ -70,16 +71,12 @@ def _slowdown(pair: Sequence[Seen], several: str) -> Plot | None:
         return None
     lines = []
     for (name, colour), (_, summary) in zip(LOOKS, pair, strict=True):
-        bins = summary.slowdown_by_share
-        size = np.array([one.largest for one in bins]) / 1e3
         shapes: tuple[tuple[str, Symbol, Dash], ...] = (("p50", "", "dot"), ("p99", "circle", "solid"))
         for figure, symbol, dash in shapes:
-            values = np.array([getattr(one, figure) for one in bins])
-            lines.append(Line(size, values, f"{figure} {name}", colour, dash=dash, symbol=symbol, size=5))
-    log = bool(size.max() > 10 * size.min())
-    x = Axis("kB, largest of each bin", log=log)
+            values = over_size(summary.slowdown_by_share, figure)
+            lines.append(Line(*values, f"{figure} {name}", colour, dash=dash, symbol=symbol, size=5))
     note = "completion time / ideal, in bins with equally many flows; one draw of the check"
-    return Plot(f"Slowdown before and after{several}", note, [Panel(lines, Axis(log=True))], x)
+    return by_size(f"Slowdown before and after{several}", note, lines)
 
 
 def _pauses(pair: Sequence[Seen], several: str) -> Plot | None:

@@ -177,6 +177,15 @@ class Histogram:
         inside = (target - below[bin_]) / max(self.counts[bin_], 1)
         return float(self.edges[bin_] + inside * (self.edges[bin_ + 1] - self.edges[bin_]))
 
+    def distribution(self) -> tuple[Floats, Floats]:
+        """Edges of the bins from the first to the last that has samples, and the share of the samples below each."""
+        filled = np.flatnonzero(self.counts)
+        if not len(filled):
+            return np.empty(0), np.empty(0)
+        first, last = int(filled[0]), int(filled[-1]) + 1
+        share = np.cumsum(self.counts[first:last]) / self.counts.sum()
+        return self.edges[first : last + 1], np.concatenate(([0.0], share))
+
 
 @dataclass
 class Lag:

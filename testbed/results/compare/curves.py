@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from testbed.base.arrays import Floats
-from testbed.results.figures import jain
 from testbed.results.folder import Results
-from testbed.results.record import Histogram, Measured
+from testbed.results.record import Measured
+from testbed.results.report.flows import fairness
 from testbed.results.report.plot import evenly, growth_rate
 
 MOST_POINTS = 300  # of one curve: several lie on top of each other
@@ -51,27 +50,11 @@ def curves(results: Results) -> Curves:
         queue=Curve(queue_time, queue[:, 0]),
         goodput=Curve(goodput_time, 8 * goodput[:, 0]),
         jain=_fairness(record),
-        rtt=_distribution(record.rtt_histogram),
+        rtt=Curve(*record.rtt_histogram.distribution()),
     )
 
 
 def _fairness(record: Measured) -> Curve:
-    series, numbers = record.flow_series, record.series_flows
-    packets = float(record.flows.acked_packets.sum()) / max(len(numbers), 1)
+    packets = float(record.flows.acked_packets.sum()) / max(len(record.series_flows), 1)
     steps = int(np.clip(packets / PACKETS_PER_POINT, FEWEST_POINTS, MOST_POINTS))
-    kept = evenly(len(series.time), steps + 1)
-    time, rates = growth_rate(series.time[kept], series.acked_bytes[kept])
-    started, finished = record.flows.start[numbers], record.flows.finished[numbers]  # nan: not at all
-    edges = series.time[kept]
-    there = [(started <= begin) & ~(finished < end) for begin, end in pairwise(edges)]
-    index = [jain(rate[who]) if who.any() else np.nan for rate, who in zip(rates, there, strict=True)]
-    return Curve(time, np.array(index, float))
-
-
-def _distribution(histogram: Histogram) -> Curve:
-    filled = np.flatnonzero(histogram.counts)
-    if not len(filled):
-        return Curve(np.empty(0), np.empty(0))
-    kept = slice(int(filled[0]), int(filled[-1]) + 1)
-    share = np.concatenate(([0.0], np.cumsum(histogram.counts[kept]) / histogram.counts.sum()))
-    return Curve(histogram.edges[kept.start : kept.stop + 1], share)
+    return Curve(*fairness(record, evenly(len(record.flow_series.time), steps + 1)))

@@ -14,6 +14,7 @@ from testbed.results.compare.runs import Run
 from testbed.results.compare.variants import Variant
 from testbed.results.report.moments import links
 from testbed.results.report.plot import Axis, Dash, Line, Panel, Plot, over_time
+from testbed.results.report.sizes import by_size, over_size
 from testbed.results.summary import COMPARED
 
 MOST_SCENARIOS = 12  # whose curves are drawn: a page with more gets slow
@@ -86,18 +87,12 @@ def _slowdown(comparison: Comparison, scenario: str, here: Sequence[Variant]) ->
     for one in here:
         chosen = _in_the_middle(one)
         bins = chosen.summary.slowdown_by_share if chosen else []
-        size = np.array([each.largest for each in bins]) / 1e3
         colour, symbol = colour_of(comparison, one.contender), symbol_of(comparison, one.contender)
         for name, dash in QUANTILES.items() if bins else ():
-            values = np.array([getattr(each, name) for each in bins])
-            lines.append(Line(size, values, f"{one.contender}, {name}", colour, dash=dash, symbol=symbol, size=5))
-    if not lines:
-        return []
-    x = Axis(
-        "kB, largest of each bin", log=bool(max(line.x[-1] for line in lines) > 10 * min(line.x[0] for line in lines))
-    )
+            label = f"{one.contender}, {name}"
+            lines.append(Line(*over_size(bins, name), label, colour, dash=dash, symbol=symbol, size=5))
     note = "FCT / ideal FCT in bins with equally many flows; dashed: p50, solid: p99"
-    return [Plot("Slowdown by flow size", note, [Panel(lines, Axis(log=True))], x, slug(f"slowdown {scenario}"))]
+    return [by_size("Slowdown by flow size", note, lines, slug(f"slowdown {scenario}"))] if lines else []
 
 
 def _overlay(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed.base.arrays import Floats
+from testbed.base.arrays import Floats, Ints
 from testbed.results.record import Measured
-from testbed.results.report.plot import Line, curves, evenly, ms
+from testbed.results.report.plot import Line, curves, evenly, growth_rate, ms
 from testbed.results.tables import series_names
 
 MOST_CURVES = 16  # more flows are bands
@@ -35,6 +35,20 @@ def flow_curves(record: Measured, time: Floats, values: Floats, there: NDArray[n
     ]
     single = (Line(at, values[:, i], names[i], "c1", listed=False, on_demand=True) for i in _choice(len(names)))
     return [*bands, *single]
+
+
+def fairness(record: Measured, kept: Ints) -> tuple[Floats, Floats]:
+    """Middles of the intervals between these samples, and in each Jain's index of the flows' goodput.
+
+    Only flows that were there from an interval's start to its end can be compared; nan where there is none.
+    """
+    series, flows = record.flow_series, record.series_flows
+    time, rates = growth_rate(series.time[kept], series.acked_bytes[kept])
+    begin, end = series.time[kept][:-1, None], series.time[kept][1:, None]
+    there = (record.flows.start[flows] <= begin) & ~(record.flows.finished[flows] < end)  # nan: not at all
+    rates = np.where(there, rates, 0.0)
+    squares = there.sum(axis=1) * (rates**2).sum(axis=1)
+    return time, np.divide(rates.sum(axis=1) ** 2, squares, out=np.full(len(time), np.nan), where=squares > 0)
 
 
 def about(record: Measured) -> str:

@@ -8,7 +8,7 @@ from testbed.base.arrays import Floats, Ints
 from testbed.results import figures
 from testbed.results.record import Measured, PortSeries
 from testbed.results.report.decided import decided
-from testbed.results.report.flows import about, active, flow_curves
+from testbed.results.report.flows import about, active, fairness, flow_curves
 from testbed.results.report.plot import (
     MOST_POINTS,
     Axis,
@@ -61,17 +61,9 @@ def _intervals(record: Measured) -> Ints:
 
 
 def _fairness(record: Measured) -> Plot:
-    series = record.flow_series
     kept = _intervals(record)
-    time, rates = growth_rate(series.time[kept], series.acked_bytes[kept])
-    # Only flows that were there from an interval's start to its end can be compared.
-    begin, end = series.time[kept][:-1, None], series.time[kept][1:, None]
-    finished = np.where(np.isnan(record.flows.finished), np.inf, record.flows.finished)[record.series_flows]
-    there = (record.flows.start[record.series_flows] <= begin) & (finished >= end)
-    rates = np.where(there, rates, 0.0)
-    squares = there.sum(axis=1) * (rates**2).sum(axis=1)
-    index = np.divide(rates.sum(axis=1) ** 2, squares, out=np.full(len(time), np.nan), where=squares > 0)
-    step = f" of {show_time(float(f'{(end - begin).mean():.2g}'))}" if len(time) else ""
+    time, index = fairness(record, kept)
+    step = f" of {show_time(float(f'{np.diff(record.flow_series.time[kept]).mean():.2g}'))}" if len(time) else ""
     note = f"Jain's index of the flows' goodput in intervals{step}; 1 is fair, 1/n is one flow of n that has everything"
     panel = Panel([Line(ms(time), index, "Jain", "accent")], Axis(low=0, high=1.04))
     return Plot("Fairness", note, [panel], _time_axis(record), "fairness")
@@ -102,14 +94,10 @@ def _queue(record: Measured) -> Plot:
 
 
 def _rtt(record: Measured) -> Plot:
-    histogram = record.rtt_histogram
-    total = max(int(histogram.counts.sum()), 1)
-    share = np.concatenate(([0.0], np.cumsum(histogram.counts) / total))
-    filled = np.flatnonzero(histogram.counts)
-    shown = slice(int(filled[0]), int(filled[-1]) + 2) if len(filled) else slice(0, 0)
+    rtt, share = record.rtt_histogram.distribution()
     base = figures.base_rtt(record) * 1e6
     x = Axis("us", marks={"base RTT": base} if np.isfinite(base) else {})
-    panel = Panel([Line(1e6 * histogram.edges[shown], share[shown], "share of RTTs", "accent")], Axis(low=0, high=1.02))
+    panel = Panel([Line(1e6 * rtt, share, "share of RTTs", "accent")], Axis(low=0, high=1.02))
     return Plot("RTT", "share of acknowledgements with at most this RTT", [panel], x, "rtt")
 
 

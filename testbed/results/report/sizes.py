@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
 
+from testbed.base.arrays import Floats
+from testbed.results.figures.fct import SizeBin
 from testbed.results.report.plot import Axis, Dash, Line, Panel, Plot, Symbol
 from testbed.results.summary import Summary
 from testbed.units import show_size
@@ -23,14 +26,21 @@ def slowdown_plots(summary: Summary) -> list[Plot]:
     bins = summary.slowdown_by_share
     if not bins:
         return []
-    size = np.array([one.largest for one in bins]) / 1e3
-    data = [
-        Line(size, np.array([getattr(one, name) for one in bins]), name, colour, dash=dash, symbol=symbol)
-        for name, (colour, dash, symbol) in LOOKS.items()
-    ]
-    x = Axis("kB, largest of each bin", log=bool(size.max() > 10 * size.min()))
+    data = [Line(*over_size(bins, name), name, colour, dash=dash, symbol=symbol)
+            for name, (colour, dash, symbol) in LOOKS.items()]  # fmt: skip
     note = f"FCT / ideal FCT of the {summary.fct_finished:,} flows that finished, in {len(bins)} bins with equally many"
-    return [Plot("Slowdown by flow size", note, [Panel(data, Axis(log=True))], x, "slowdown")]
+    return [by_size("Slowdown by flow size", note, data, "slowdown")]
+
+
+def over_size(bins: Sequence[SizeBin], figure: str) -> tuple[Floats, Floats]:
+    """The largest size of each bin, kB, and this figure of it."""
+    return np.array([one.largest for one in bins]) / 1e3, np.array([getattr(one, figure) for one in bins])
+
+
+def by_size(title: str, note: str, lines: list[Line], name: str = "") -> Plot:
+    """Slowdowns, each `over_size`."""
+    wide = max(line.x[-1] for line in lines) > 10 * min(line.x[0] for line in lines)
+    return Plot(title, note, [Panel(lines, Axis(log=True))], Axis("kB, largest of each bin", log=bool(wide)), name)
 
 
 def slowdown_table(summary: Summary) -> str:

@@ -29,7 +29,7 @@ LETTER, NAME = 3.9, 8.5  # points, of a name beside a line: width of a letter, a
 
 _SYMBOLS = {"": "", "circle": "o", "triangle": "v", "cross": "X", "star": "*"}
 _DASHES = {"solid": "-", "dot": ":", "dash": "--", "dashdot": "-."}
-_SETTINGS: Any = {
+SETTINGS: Any = {
     "svg.fonttype": "none", "svg.hashsalt": "testbed", "font.size": 8, "axes.linewidth": 0.6, "legend.fontsize": 7,
     "font.family": "sans-serif", "path.simplify_threshold": 0.3,
     "text.parse_math": False,
@@ -42,7 +42,7 @@ def figure(plot: Plot, size: tuple[float, float] | None = None) -> Figure:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(SETTINGS):
         drawn = Figure(figsize=size or (SIZE[0], SIZE[1] + SIZE_PER_PANEL * (len(plot.panels) - 1)))
         _draw(plot, drawn)
     return drawn
@@ -63,9 +63,14 @@ def svg(plot: Plot) -> str:
 
     drawn = figure(plot)
     FigureCanvasSVG(drawn)
-    with mpl.rc_context(_SETTINGS):
-        sink = io.StringIO()
-        drawn.savefig(sink, format="svg", metadata={"Date": None, "Creator": "testbed", "Title": plot.title})
+    with mpl.rc_context(SETTINGS):
+        return as_svg(drawn, plot.title)
+
+
+def as_svg(drawn: Figure, title: str) -> str:
+    """A figure of matplotlib under `SETTINGS` as SVG: the same text for the same figure."""
+    sink = io.StringIO()
+    drawn.savefig(sink, format="svg", metadata={"Date": None, "Creator": "testbed", "Title": title})
     return sink.getvalue()
 
 
