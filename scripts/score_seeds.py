@@ -10,17 +10,15 @@ for both. Intervals hold 95 % by Student's t over seeds. Made of docs/findings/r
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import numpy as np
-from testbed_plugins.learned.evaluation import interval
-from tuner_oracle import filed, keep, kept
+from tuner_oracle import FINDINGS, bounds, filed, keep, kept
 
 from testbed.sdk.score.parts import together
 from testbed.sdk.score.score import Outcome, Score, outcome
 from testbed.sdk.score.suite import QUICK
 
-KEPT = Path(__file__).resolve().parents[1] / "docs/findings/results/score-seeds.csv"
+KEPT = FINDINGS / "results/score-seeds.csv"
 SEEDS = range(11, 21)
 SEARCHED = ("incast-128", "websearch", "long-short")  # all seven parts; the others stay unseen
 HALVES = ("searched", "held out", "whole suite")
@@ -75,11 +73,9 @@ def shown(lines: list[dict[str, str]], ours: list[dict[str, str]]) -> list[str]:
     """Of one controller: the halves with their intervals, by how much `evolved` is ahead, seed by seed, the parts."""
     columns = {name: np.array([float(one[name]) for one in lines]) for name in (*HALVES, *PARTS)}
     ahead = [np.array([float(one[name]) for one in ours]) - columns[name] for name in AHEAD]
-    halves = [(mean, mean - half, mean + half) for mean, half in map(interval, (columns[name] for name in HALVES))]
-    pairs = [(mean, mean - half, mean + half) for mean, half in map(interval, ahead)]
     return [
-        *(f"{mean:.1f} ({low:.1f}, {high:.1f})" for mean, low, high in halves),
-        *("" if lines is ours else f"{mean:+.2f} ({low:+.2f}, {high:+.2f})" for mean, low, high in pairs),
+        *("{:.1f} ({:.1f}, {:.1f})".format(*bounds(columns[name])) for name in HALVES),
+        *("" if lines is ours else "{:+.2f} ({:+.2f}, {:+.2f})".format(*bounds(one)) for one in ahead),
         *(f"{columns[name].mean():.2f}" for name in PARTS),
     ]
 
