@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..learned.checks import failure
 from .compression import Tuning, masks, mean_bits, steps
-from .evaluate import Figures, failure, measure, refused
+from .evaluate import Figures, measure, refused
 from .network import Network
 from .training_settings import Settings
 from .visited import difference, visited

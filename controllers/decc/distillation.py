@@ -19,7 +19,8 @@ from testbed.sdk.jobs import JobConfig
 
 from ..learned.attempts import attempts
 from ..learned.boosting import boosted
-from .evaluate import Figures, failure, measure, refused
+from ..learned.checks import failure
+from .evaluate import Figures, measure, refused
 from .network import Network
 from .tree import Trees
 from .visited import difference, visited

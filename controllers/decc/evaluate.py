@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from testbed.base.arrays import Floats
 
-from ..learned.gates import missed
+from ..learned.checks import Measured
 from .bottlenecks import Bottlenecks
 from .reward import rewards
 
@@ -24,27 +23,23 @@ LOOSER_FR, LOOSER_QUEUE, LOOSER_SU = 0.05, 0.1, 1.0  # what a compressed form ma
 
 
 @dataclass(frozen=True)
-class Figures:
-    """Of one number of flows: means over the bottlenecks."""
+class Figures(Measured):
+    """The reward is the shared one."""
 
-    flows: int
-    reward: float  # the shared one
     su: float  # %
     fr: float  # min / max of the flows' mean rates
     queue: float  # BDP, mean
     lost: float  # share of what was delivered
 
     @property
-    def failure(self) -> str:
-        """Which gate is missed, or nothing."""
-        gates = (
+    def gates(self) -> Iterable[tuple[str, float, float, bool]]:
+        return (
             ("reward", self.reward, LEAST_REWARD, self.reward >= LEAST_REWARD),
             ("SU", self.su, LEAST_SU, self.su > LEAST_SU),
             ("FR", self.fr, LEAST_FR, self.fr > LEAST_FR),
             ("queue", self.queue, MOST_QUEUE, self.queue < MOST_QUEUE),
             ("loss", self.lost, 0.0, self.lost == 0.0),
         )
-        return missed(self.flows, gates)
 
     @property
     def spare(self) -> bool:
@@ -52,10 +47,6 @@ class Figures:
         return (
             self.fr > LEAST_FR + LOOSER_FR and self.queue < MOST_QUEUE - LOOSER_QUEUE and self.su > LEAST_SU + LOOSER_SU
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        """For logs."""
-        return {name: round(value, 5) for name, value in asdict(self).items()}
 
 
 def measure(act: Act, flows: Sequence[int] = CHECKED, periods: int = PERIODS, seed: int = SEED) -> list[Figures]:
@@ -84,11 +75,6 @@ def measure(act: Act, flows: Sequence[int] = CHECKED, periods: int = PERIODS, se
 def mean_fr(figures: Sequence[Figures]) -> float:
     """Over the numbers of flows."""
     return float(np.mean([one.fr for one in figures]))
-
-
-def failure(figures: Sequence[Figures]) -> str:
-    """The first gate that is missed, or nothing."""
-    return next((one.failure for one in figures if one.failure), "")
 
 
 def refused(student: Sequence[Figures], teacher: Sequence[Figures]) -> str:

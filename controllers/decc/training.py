@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from testbed.base.arrays import Ints
 
 from ..learned.attempts import attempts
-from ..learned.checks import Check, mean_reward
+from ..learned.checks import Check, failure, mean_reward
 from .bottlenecks import Bottlenecks
-from .evaluate import Figures, failure, mean_fr, measure
+from .evaluate import Figures, mean_fr, measure
 from .maddpg import BATCH, Learner, Replay
 from .network import Network
 from .observation import MOST_ACTION

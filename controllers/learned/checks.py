@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 
-class Measured(Protocol):
-    """Figures of one number of flows."""
+@dataclass(frozen=True)
+class Measured(ABC):
+    """Figures of one number of flows: means over the bottlenecks."""
+
+    flows: int
+    reward: float
 
     @property
-    def reward(self) -> float: ...
+    @abstractmethod
+    def gates(self) -> Iterable[tuple[str, float, float, bool]]:
+        """What it must do before it is kept: word, value, limit, whether it is good."""
+
+    @property
+    def failure(self) -> str:
+        """The first gate that is missed, or nothing."""
+        missed = (
+            f"{word} is {value:.4g}, the gate is {limit:g}" for word, value, limit, good in self.gates if not good
+        )
+        return next((f"with {self.flows} flows {one}" for one in missed), "")
 
     def as_dict(self) -> dict[str, Any]:
         """For logs."""
-        ...
+        return {name: round(value, 5) for name, value in asdict(self).items()}
 
 
 Figures = TypeVar("Figures", bound=Measured)
@@ -41,6 +56,11 @@ class Check(Generic[Figures, Policy]):
             "mean_reward": round(mean_reward(self.figures), 5),
             "figures": [one.as_dict() for one in self.figures],
         }
+
+
+def failure(figures: Sequence[Measured]) -> str:
+    """The first gate that is missed, or nothing."""
+    return next((one.failure for one in figures if one.failure), "")
 
 
 def mean_reward(figures: Sequence[Measured]) -> float:

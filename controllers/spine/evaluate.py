@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..learned.checks import mean_reward
-from ..learned.gates import missed
+from ..learned import checks
+from ..learned.checks import Measured, mean_reward
 from .bottlenecks import Bottlenecks
 from .flows import Flows
 from .policy import Policy
@@ -24,11 +23,9 @@ MOST_TRIGGERS = 0.05  # per flow and interval: with packets, whose queues are no
 
 
 @dataclass(frozen=True)
-class Figures:
-    """Of one number of flows: means over the bottlenecks; of the steady halves of the phases, but for two."""
+class Figures(Measured):
+    """Of the steady halves of the phases, but for two. The reward is per interval and flow, less what triggers cost."""
 
-    flows: int
-    reward: float  # per interval and flow, with the cost of triggers
     su: float  # %
     queue: float  # BDP, mean RTT beyond the base
     fr: float  # min / max of the flows' windows at the end
@@ -37,19 +34,13 @@ class Figures:
     early: float  # the same in the first halves: after the start, and after half of the flows left
 
     @property
-    def failure(self) -> str:
-        """Which gate is missed, or nothing."""
-        gates = (
+    def gates(self) -> Iterable[tuple[str, float, float, bool]]:
+        return (
             ("SU", self.su, LEAST_SU, self.su > LEAST_SU),
             ("queue", self.queue, MOST_QUEUE, self.queue < MOST_QUEUE),
             ("triggers", self.triggers, MOST_TRIGGERS, self.triggers < MOST_TRIGGERS),
             ("loss", self.lost, 0.0, self.lost == 0.0),
         )
-        return missed(self.flows, gates)
-
-    def as_dict(self) -> dict[str, Any]:
-        """For logs."""
-        return {name: round(value, 5) for name, value in asdict(self).items()}
 
 
 def measure(policy: Policy | None, cost: float, flows: Sequence[int] = CHECKED, seed: int = SEED) -> list[Figures]:
@@ -80,9 +71,9 @@ def measure(policy: Policy | None, cost: float, flows: Sequence[int] = CHECKED, 
 
 def failure(figures: Sequence[Figures], least: float) -> str:
     """The first gate that is missed, or that the mean reward is not above ``least``, the module's; or nothing."""
-    first = next((one.failure for one in figures if one.failure), "")
     reward = mean_reward(figures)
-    return first or ("" if reward > least else f"mean reward {reward:.4f} is not above the module's, {least:.4f}")
+    short = "" if reward > least else f"mean reward {reward:.4f} is not above the module's, {least:.4f}"
+    return checks.failure(figures) or short
 
 
 def table(measured: dict[str, Sequence[Figures]]) -> list[str]:

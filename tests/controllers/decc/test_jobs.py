@@ -17,6 +17,7 @@ from testbed_controllers.decc.network import Network
 from testbed_controllers.decc.training import train
 from testbed_controllers.decc.training_settings import Settings
 from testbed_controllers.decc.tree import Trees
+from testbed_controllers.learned import checks
 
 from testbed.sdk.jobs import JobContext
 from tests.support.commands import command
@@ -70,7 +71,7 @@ def test_shipped_policies_say_how_they_were_made() -> None:
     assert distilled["accepted"]
     for logged in (log["figures"], log["compression"]["figures"], distilled["figures"]):
         assert [one["flows"] for one in logged] == list(evaluate.CHECKED)
-        assert evaluate.failure([evaluate.Figures(**one) for one in logged]) == ""
+        assert checks.failure([evaluate.Figures(**one) for one in logged]) == ""
     assert sum(one.stat().st_size for one in POLICIES.iterdir()) < 1_000_000
 
 
@@ -81,7 +82,7 @@ def test_the_shipped_files_pass_every_gate_of_training(form: str, monkeypatch: p
     file = POLICIES / f"{form}.json"
     figures = evaluate.measure(acting(Trees.load(file)) if form == "trees" else Network.load(file).act)
     assert min(one.reward for one in figures) >= 0.092
-    assert evaluate.failure(figures) == ""
+    assert checks.failure(figures) == ""
 
 
 @pytest.mark.parametrize(
