@@ -49,11 +49,6 @@ class Framing:
         return ETHERNET_IP_UDP + BTH + SHIM + self.int_size + ICRC
 
     @property
-    def cnp_size(self) -> int:
-        """Bytes of a CNP's frame: behind the BTH proper are 16 that are reserved."""
-        return ETHERNET_IP_UDP + 12 + 16 + ICRC
-
-    @property
     def src_size(self) -> int:
         """Bytes of the frame that a switch sends to the sender: it carries one INT record (Bolt)."""
         return Framing(0, int_hops=1).overhead
