@@ -20,7 +20,6 @@ from testbed.results.papers.figures import Figures, Pair
 ACROSS = 3  # panels in a row
 PANEL = (3.3, 2.2)  # inches
 LEGEND = 0.5  # inches
-INTERVALS = re.compile(r"^`([\w-]+)`[^|]*?\n\n\| \| ([^|]+) \|.*\n\|[-:|]+\n((?:\|.*\n)+)", re.MULTILINE)
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 WITHIN = 5  # per cent: what differs by more is explained on the page
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5)  # of ratios
@@ -74,26 +73,25 @@ def agreement(found: dict[str, Figures], file: Path) -> None:
         save(drawn, file, "here and printed")
 
 
-def intervals(page: str, file: Path) -> None:
-    """The first column of each table of a page that has medians with their intervals: a panel per table."""
-    found = [(name, heading, _spans(rows)) for name, heading, rows in INTERVALS.findall(page)]
+def intervals(rows: Iterable[dict[str, str]], file: Path) -> None:
+    """The first figure of each job, its median with the least and the most: a panel per job."""
+    panels: dict[str, list[dict[str, str]]] = {}
+    for row in rows:
+        found = panels.setdefault(row["job"], [])
+        if not found or found[0]["figure"] == row["figure"]:
+            found.append(row)
     with mpl.rc_context(SETTINGS):  # type: ignore[arg-type]
-        down = math.ceil(len(found) / 2)
+        down = math.ceil(len(panels) / 2)
         drawn = Figure((2 * PANEL[0], down * PANEL[1] * 0.7), layout="constrained")
-        for axes, (name, heading, spans) in zip(drawn.subplots(down, 2, squeeze=False).flat, found, strict=True):
-            for at, (_, median, low, high) in enumerate(reversed(spans)):
-                axes.plot([low, high], [at, at], color=_colour(0), lw=0.8, alpha=0.6)
-                axes.plot([median], [at], "o", color=_colour(0), ms=4)
-            axes.set_yticks(range(len(spans)), [row for row, *_ in reversed(spans)], fontsize=7)
-            axes.set_title(f"{name}: {heading.replace('`', '')}", fontsize=8, loc="left")
+        for axes, (job, found) in zip(drawn.subplots(down, 2, squeeze=False).flat, panels.items(), strict=True):
+            for at, row in enumerate(reversed(found)):
+                axes.plot([float(row["least"]), float(row["most"])], [at, at], color=_colour(0), lw=0.8, alpha=0.6)
+                axes.plot([float(row["median"])], [at], "o", color=_colour(0), ms=4)
+            axes.set_yticks(range(len(found)), [row["controller"] for row in reversed(found)], fontsize=7)
+            axes.set_title(f"{job}: {found[0]['figure']}", fontsize=8, loc="left")
             axes.set_xlim(left=0)
             axes.grid(axis="x", lw=0.3)
-        save(drawn, file, "medians and intervals of the tables")
-
-
-def _spans(rows: str) -> list[tuple[str, float, float, float]]:
-    told = [re.match(r"\| (.+?) \| ([\d.,]+) \(([\d.,]+) to ([\d.,]+)\)", row) for row in rows.splitlines()]
-    return [(one[1].replace("`", ""), *(float(one[at].replace(",", "")) for at in (2, 3, 4))) for one in told if one]
+        save(drawn, file, "medians and intervals")
 
 
 def differences(rows: Iterable[dict[str, str]], file: Path) -> None:

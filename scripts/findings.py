@@ -4,8 +4,8 @@ A page is written by hand but for its tables. From ``<!-- adpg-table-2 -->`` to 
 comparison of that name, of results/adpg-table-2.csv; one of more than `MOST_ROWS` or `MOST_FIGURES` as a picture, with
 its figures in tables/adpg-table-2.csv. From ``<!-- adpg-table-2 kernel -->`` on stands how far its cells in the
 kernel's rack, of results/kernel/adpg-table-2.csv, are from the others; they are in tables/adpg-table-2-kernel.csv.
-``<!-- agreement -->`` is a picture of all of a page's comparisons, ``<!-- intervals -->`` one of the medians in its
-tables, ``<!-- differences -->`` one of tables/simulators-uet.csv.
+``<!-- agreement -->`` is a picture of all of a page's comparisons, ``<!-- intervals -->`` one of tables/jobs.csv,
+``<!-- differences -->`` one of tables/simulators-uet.csv.
 With ``FROM=FOLDER``, where `testbed reproduce all --engine virtual --out FOLDER` left its runs, each of them replaces
 the one that was kept.
 """
@@ -35,11 +35,10 @@ PAGES = Path(__file__).resolve().parents[1] / "docs/findings"
 BLOCK = re.compile(r"(<!-- ([\w-]+)( kernel)? -->\n).*?(<!-- end -->)", re.DOTALL)
 ENGINE = "virtual"
 AGREEMENT = "agreement"
-DRAWN = {  # pictures beside those of comparisons, and their words
-    "intervals": "Medians and intervals of the tables below",
-    "differences": "Times here against theirs",
+DRAWN = {  # pictures beside those of comparisons: of which of the tables, and their words
+    "intervals": (intervals, "jobs.csv", "Medians, the least and the most"),
+    "differences": (differences, "simulators-uet.csv", "Times here against theirs"),
 }
-BESIDE = "simulators-uet.csv"  # what `differences` are of
 MOST_ROWS, MOST_FIGURES = 8, 25  # that anybody reads beside each other
 
 
@@ -60,8 +59,7 @@ def filled(page: str, results: Path) -> str:
 
     def block(found: re.Match[str]) -> str:
         if found[2] in DRAWN:
-            _drawn(found[2], page, results.parent / "tables")
-            return f"{found[1]}\n![{DRAWN[found[2]]}](tables/{found[2]}.svg)\n\n{found[4]}"
+            return f"{found[1]}\n{_drawn(found[2], results.parent / 'tables')}\n\n{found[4]}"
         if found[2] == AGREEMENT:
             return f"{found[1]}\n{_agreement(page, results)}\n\n{found[4]}"
         comparison = published.load(found[2])
@@ -76,11 +74,11 @@ def filled(page: str, results: Path) -> str:
     return BLOCK.sub(block, page)
 
 
-def _drawn(name: str, page: str, tables: Path) -> None:
-    if name == "intervals":
-        return intervals(page, tables / f"{name}.svg")
-    with (tables / BESIDE).open(encoding="utf-8") as measured:
-        return differences(csv.DictReader(measured), tables / f"{name}.svg")
+def _drawn(name: str, tables: Path) -> str:
+    drawn, file, told = DRAWN[name]
+    with (tables / file).open(encoding="utf-8") as measured:
+        drawn(csv.DictReader(measured), tables / f"{name}.svg")
+    return f"![{told}](tables/{name}.svg)"
 
 
 def _agreement(page: str, results: Path) -> str:
@@ -102,7 +100,7 @@ def _told(name: str, figures: Figures, tables: Path) -> str:
     comparison = figures.comparison
     rows = len(comparison.rows) * len(comparison.columns)
     if rows <= MOST_ROWS and rows * len(comparison.metrics) <= MOST_FIGURES:
-        return "\n".join([f"{table.scenarios(figures).markdown()}\n", *_orders(figures)]).rstrip()
+        return "\n".join([table.scenarios(figures).markdown(), *_orders(figures)])
     tables.mkdir(exist_ok=True)
     (tables / f"{name}.csv").write_text(_csv(figures), encoding="utf-8")
     draw(figures, tables / f"{name}.svg")

@@ -24,23 +24,23 @@ FORMS = ("adpg-int8", "adpg-nn", "decc-nn", "decc-quantised", "evolved", "fixed"
 MARKED = {name: {"tuner.preset": "secn1"} for name in ("dcqcn", "rtt-template")} | {
     name: {"tuner.preset": name} for name in ("dctcp", "nscc")
 }
-RECOVERED = "recovery, us"
-FIGURES = {"SU, %": 1, "FR, %": 0, "QL mean, us": 2, "QL p99, us": 1, "drops": 0, RECOVERED: 0}  # digits
+QUEUE, RECOVERED = "QL mean, us", "recovery, us"
+FIGURES = {"SU, %": 1, "FR, %": 0, QUEUE: 2, "QL p99, us": 1, "drops": 0, RECOVERED: 0}  # digits
 Found = dict[str, list[float]]  # by figure, a number per seed
 
 
 def main(controllers: list[str]) -> None:
     """Run, print, and keep what is of all controllers."""
-    print("| | " + " | ".join((*INCASTS, "recovery")) + " |\n|---|" + "---|" * (len(INCASTS) + 1))
+    print("| | queue | with 128: SU, FR, drops | recovery |\n|---|---:|---:|---:|")
     lines = []
     for controller in controllers or sorted(set(names("controller")) - set(FORMS)):
-        cells = []
-        for experiment in (*INCASTS, RECOVERY):
-            runs = [summary(experiment, controller, seed) for seed in SEEDS]
-            found, cell = incast(runs) if experiment in INCASTS else recovery(runs)
-            cells.append(cell)
-            lines.append([controller, experiment, *(spread(name, found.get(name, [])) for name in FIGURES)])
-        print(f"| `{controller}` | " + " | ".join(cells) + " |", flush=True)
+        found = {one: incast([summary(one, controller, seed) for seed in SEEDS]) for one in INCASTS}
+        found[RECOVERY], back = recovery([summary(RECOVERY, controller, seed) for seed in SEEDS])
+        for experiment, figures in found.items():
+            lines.append([controller, experiment, *(spread(name, figures.get(name, [])) for name in FIGURES)])
+        queues = ", ".join(median(QUEUE, found[one][QUEUE]) for one in INCASTS)
+        largest = ", ".join(median(name, found[INCASTS[-1]][name]) for name in ("SU, %", "FR, %", "drops"))
+        print(f"| `{controller}` | {queues} | {largest} | {back} |", flush=True)
     if not controllers:
         filed("side-by-side", ("controller", "experiment", *FIGURES), lines)
 
@@ -54,21 +54,19 @@ def summary(experiment: str, controller: str, seed: int) -> Summary:
         ).summary
 
 
-def incast(runs: Sequence[Summary]) -> tuple[Found, str]:
-    """What was found, and the cell: SU, FR, QL mean, QL p99, and drops if there are any."""
+def incast(runs: Sequence[Summary]) -> Found:
     rows = [(run.su, run.fr_flows, run.ql_mean * 1e6, run.ql_p99 * 1e6, run.drops) for run in runs]
-    found = dict(zip(FIGURES, map(list, zip(*rows, strict=True)), strict=False))
-    *others, drops = (median(name, values) for name, values in found.items())
-    return found, ", ".join(others) + ("" if drops == "0" else f", {drops} drops")
+    return dict(zip(FIGURES, map(list, zip(*rows, strict=True)), strict=False))
 
 
 def recovery(runs: Sequence[Summary]) -> tuple[Found, str]:
-    """Of the seeds that recover; the cell says after how many of all interruptions."""
+    """Of the seeds that recover; the words say after how many interruptions, if not after all."""
     found = [run.recovery * 1e6 for run in runs if run.recovered]
     if not found:
         return {}, "never"
     recovered, asked = sum(run.recovered for run in runs), sum(run.interruptions for run in runs)
-    return {RECOVERED: found}, f"{median(RECOVERED, found)} us ({recovered} of {asked})"
+    share = "" if recovered == asked else f" ({recovered} of {asked})"
+    return {RECOVERED: found}, f"{median(RECOVERED, found)} us{share}"
 
 
 def median(name: str, values: Sequence[float]) -> str:
