@@ -84,6 +84,13 @@ def values(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
     return np.from_dlpack(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
 
 
+def check(file: Path) -> None:
+    """That a Parquet file is whole, by what stands at its end; raises ArrowException, and OSError."""
+    from pyarrow import parquet
+
+    parquet.ParquetFile(file).close()
+
+
 def read(file: Path) -> pa.Table:
     """One Parquet file; raises ArrowException if it is damaged or has a name that nobody gave, and OSError."""
     import pyarrow as pa

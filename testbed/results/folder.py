@@ -24,7 +24,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -44,17 +44,42 @@ if TYPE_CHECKING:
 
 
 Model = TypeVar("Model", bound=BaseModel)
+Answer = TypeVar("Answer")
 
 MANIFEST, SUMMARY, REPORT, DECISIONS = "manifest.json", "summary.json", "report.html", "decisions.parquet"
 LEARNED = "learned"
 
 
+class Tables(Mapping[str, "pa.Table"]):
+    """An Arrow table per name in `TABLES`, read when it is first asked for: series of many flows are gigabytes.
+
+    Raises BadInput, at once for a table that is missing or cut short.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._files = {name: path / f"{name}.parquet" for name in TABLES}
+        self._read: dict[str, pa.Table] = {}
+        for file in self._files.values():
+            _of_table(arrow.check, file)
+
+    def __getitem__(self, name: str) -> pa.Table:
+        if name not in self._read:
+            self._read[name] = read_table(self._files[name])
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
 class Results(NamedTuple):
-    """A results folder in memory; ``tables`` has one Arrow table per name in `TABLES`."""
+    """A results folder."""
 
     manifest: Manifest
     summary: Summary
-    tables: dict[str, pa.Table]
+    tables: Mapping[str, pa.Table]
 
 
 def prepare(out: Path | None, name: str) -> Path:
@@ -254,11 +279,7 @@ def load_manifest(path: Path) -> Manifest:
 
 def load(path: Path) -> Results:
     """Read a results folder back; raises BadInput that says which file is missing, too new, or cut short."""
-    return Results(
-        manifest=load_manifest(path),
-        summary=load_summary(path),
-        tables={name: read_table(path / f"{name}.parquet") for name in TABLES},
-    )
+    return Results(load_manifest(path), load_summary(path), Tables(path))
 
 
 def load_summary(path: Path) -> Summary:
@@ -284,12 +305,16 @@ def _validated(file: Path, model: type[Model]) -> Model:
 
 def read_table(file: Path) -> pa.Table:
     """One Parquet file; raises BadInput if it is missing or cut short."""
+    return _of_table(arrow.read, file)
+
+
+def _of_table(ask: Callable[[Path], Answer], file: Path) -> Answer:
     import pyarrow as pa
 
     if not file.is_file():
         raise _missing(file)
     try:
-        return arrow.read(file)
+        return ask(file)
     except (pa.ArrowException, OSError) as error:
         raise BadInput(f"{file} is cut short or damaged: {error}") from None
 

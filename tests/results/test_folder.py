@@ -193,6 +193,19 @@ def test_truncated_file(tmp_path: Path, manifest: Manifest, name: str, share: fl
         folder.load(file.parent)
 
 
+def test_figures_are_there_without_the_series(tmp_path: Path, manifest: Manifest) -> None:
+    """Of thousands of flows these are a gigabyte, which a sweep's cell does not need."""
+    file = written(tmp_path / "out", manifest) / "flow_series.parquet"
+    content = bytearray(file.read_bytes())
+    about = int.from_bytes(content[-8:-4], "little") + 8  # bytes at its end, by which it is whole
+    content[4:-about] = bytes(len(content) - about - 4)
+    file.write_bytes(content)
+    found = folder.load(file.parent)
+    assert found.summary.verdict.word == "clean"
+    with pytest.raises(BadInput, match=r"flow_series\.parquet is cut short or damaged"):
+        found.tables["flow_series"]
+
+
 def test_other_schema_version(tmp_path: Path, manifest: Manifest) -> None:
     path = written(tmp_path / "out", manifest)
     content = json.loads((path / "manifest.json").read_text()) | {"schema_version": 99}

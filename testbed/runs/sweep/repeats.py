@@ -92,7 +92,7 @@ def _wide(found: Sequence[Summary], until: Until) -> list[tuple[Figure, float]]:
 
 
 def _summaries(folder: Path, cells: Sequence[Cell]) -> list[Summary]:
-    return [results.load(folder / cell.name).summary for cell in cells if (folder / cell.name).is_dir()]
+    return [results.load_summary(folder / cell.name) for cell in cells if (folder / cell.name).is_dir()]
 
 
 def _names(name: str, seed: int) -> Iterator[str]:

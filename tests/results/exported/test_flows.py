@@ -22,7 +22,7 @@ def completed(path: Path) -> Results:
         flows = flows.set_column(flows.schema.get_field_index(name), flows.schema.field(name), [values])
     experiment = results.manifest.experiment | {"traffic": {"payload": "1 kB"}}
     manifest = results.manifest.model_copy(update={"experiment": experiment})
-    return results._replace(manifest=manifest, tables=results.tables | {"flows": flows})
+    return results._replace(manifest=manifest, tables={**results.tables, "flows": flows})
 
 
 def test_rows_are_the_flows_that_were_completed(tmp_path: Path) -> None:
