@@ -104,7 +104,8 @@ def differences(rows: Iterable[dict[str, str]], file: Path) -> None:
     panels = {title: found for title, found in panels.items() if len(found) >= 3}
     with mpl.rc_context(SETTINGS):  # type: ignore[arg-type]
         heights = [len(found) + 2 for found in panels.values()]
-        drawn = Figure((2 * PANEL[0], 0.17 * sum(heights)), layout="constrained")
+        drawn = Figure((2 * PANEL[0], 0.17 * sum(heights)))
+        drawn.subplots_adjust(left=0.5, right=0.98, top=0.98, bottom=0.05, hspace=0.5)
         parts = drawn.subplots(len(panels), 1, squeeze=False, sharex=True, gridspec_kw={"height_ratios": heights})
         for axes, (title, found) in zip(parts.flat, panels.items(), strict=True):
             axes.axvspan(-WITHIN, WITHIN, color="0.93", lw=0)
