@@ -16,7 +16,7 @@ from contextlib import suppress
 
 from testbed.errors import BadInput, TestbedError
 from testbed.experiment.events import Value
-from testbed.live.edit import Edit, Editable, Edited
+from testbed.live.edit import Edit, Editable, Edited, answered
 from testbed.live.observers import Observer
 from testbed.live.reached import MOST_BYTES, SECONDS, address_of, user_of
 from testbed.live.scene import Scene
@@ -101,13 +101,7 @@ class Control(Observer):
         own = os.geteuid()
         if user_of(client) not in (0, own):
             return {"problem": "it is root's; use sudo" if own == 0 else "it is another user's"}
-        try:
-            done = self.edit(json.loads(asked)["set"])
-        except TestbedError as error:
-            return {"problem": str(error)}
-        except (ValueError, KeyError, TypeError):
-            return {"problem": "it is of another version of testbed"}
-        return {"at": done.at, "what": done.what}
+        return answered(self.edit, asked)
 
 
 def _is_value(one: object) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
 
+from testbed.errors import TestbedError
 from testbed.experiment.events import Value
 
 
@@ -36,3 +38,14 @@ class Editable(Protocol):
     def ask_to_edit(self, edit: Edit) -> None:
         """It answers by `Observer.on_edited`."""
         ...
+
+
+def answered(edit: Callable[[dict[str, Any]], Edited], asked: bytes) -> dict[str, object]:
+    """What a change comes to, in JSON as it was asked for: when and what it was, or the problem."""
+    try:
+        done = edit(json.loads(asked)["set"])
+    except TestbedError as error:
+        return {"problem": str(error)}
+    except (ValueError, KeyError, TypeError):
+        return {"problem": "it is of another version of testbed"}
+    return {"at": done.at, "what": done.what}

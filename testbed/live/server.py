@@ -15,8 +15,8 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from testbed.base import web
-from testbed.errors import BadInput, TestbedError
-from testbed.live.edit import Edited
+from testbed.errors import BadInput
+from testbed.live.edit import Edited, answered
 from testbed.live.exporter import Exporter
 from testbed.live.reached import MOST_BYTES
 
@@ -126,17 +126,8 @@ class _Handler(web.Handler):
         elif not length.isdecimal() or int(length) > MOST_BYTES:
             self._tell(HTTPStatus.BAD_REQUEST, {"problem": "too much, or of no length"})
         else:
-            self._edit(edits, self.rfile.read(int(length)))
-
-    def _edit(self, edits: Edits, asked: bytes) -> None:
-        try:
-            done = edits.edit(json.loads(asked)["set"])
-        except TestbedError as error:
-            self._tell(HTTPStatus.BAD_REQUEST, {"problem": str(error)})
-        except (ValueError, KeyError, TypeError):
-            self._tell(HTTPStatus.BAD_REQUEST, {"problem": "it is of another version of testbed"})
-        else:
-            self._tell(HTTPStatus.OK, {"at": done.at, "what": done.what})
+            answer = answered(edits.edit, self.rfile.read(int(length)))
+            self._tell(HTTPStatus.BAD_REQUEST if "problem" in answer else HTTPStatus.OK, answer)
 
     def _tell(self, status: HTTPStatus, answer: dict[str, Any]) -> None:
         self._send("application/json", json.dumps(answer).encode(), status)
