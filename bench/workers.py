@@ -7,16 +7,13 @@ less what one takes.
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from bench.command import TESTBED, CommandFailed
+from bench.command import cost
 from bench.measure import Row
 
 CELLS, RAY_CELLS = 12, 36  # of 2 s each; more with Ray, whose 6 to 7 s besides do not become fewer
@@ -54,15 +51,7 @@ def _row(what: str, cells: int, turns: list[tuple[float, ...]]) -> Row:
 def _took(*arguments: str, **environment: str) -> float:
     """Seconds of one sweep."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [TESTBED, *arguments, "--out", "out"]
-        began = time.perf_counter()
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, env={**os.environ, **environment}, cwd=folder
-        )
-        seconds = time.perf_counter() - began
-    if done.returncode:
-        raise CommandFailed(f"{' '.join(command)}: {done.stderr.strip()[-500:]}")
-    return seconds
+        return cost(*arguments, "--out", "out", cwd=folder, **environment).wall
 
 
 @contextmanager
