@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from testbed.errors import nearest
@@ -47,6 +48,13 @@ def problem(detail: ErrorDetails) -> str:
     elif kind == "union_tag_not_found":
         text = f"{context['discriminator']} is required; it chooses the other keys"
     return text
+
+
+def first_problem(error: ValidationError) -> str:
+    """Key and problem of the first. A rule between keys blames none of them, unless it says which."""
+    detail = error.errors()[0]
+    key = detail.get("ctx", {}).get("key") or ".".join(map(str, detail["loc"]))
+    return f"{key}: {problem(detail)}" if key else problem(detail)
 
 
 def _not_allowed(given: object, expected: str) -> str:

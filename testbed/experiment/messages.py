@@ -25,13 +25,6 @@ def explain(error: ValidationError, document: Document) -> str:
     return "\n".join(sorted(found, key=lambda line: found[line]))
 
 
-def problem_of(error: ValidationError) -> str:
-    """Key and problem of the first, for what is no experiment."""
-    detail = error.errors()[0]
-    key = detail.get("ctx", {}).get("key") or dotted(detail["loc"])
-    return f"{key}: {problem(detail)}"
-
-
 def _path(detail: ErrorDetails, data: Any) -> KeyPath:
     """The key in the file. Pydantic's location also holds the chosen pattern or kind, which the file does not."""
     path: KeyPath = ()

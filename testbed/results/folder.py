@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from testbed.base.problems import first_problem
 from testbed.base.strange import all_visible
 from testbed.errors import BadInput, TestbedError
 from testbed.results import apps, arrow
@@ -267,14 +268,14 @@ def load_manifest(path: Path) -> Manifest:
         raise BadInput(f"no results folder at {path}")
     if not (path / MANIFEST).is_file():
         raise BadInput(f"{path} is not a results folder: it has no {MANIFEST}")
-    described = _read_json(path / MANIFEST)
+    described = read_json(path / MANIFEST)
     found = described.get("schema_version") if isinstance(described, dict) else None
     if found != SCHEMA_VERSION:
         raise BadInput(
             f"{path} has results schema version {found}, this testbed reads {SCHEMA_VERSION}; "
             "read it with the testbed that wrote it, or run the experiment again"
         )
-    return _validated(path / MANIFEST, Manifest)
+    return validated(path / MANIFEST, Manifest)
 
 
 def load(path: Path) -> Results:
@@ -284,23 +285,23 @@ def load(path: Path) -> Results:
 
 def load_summary(path: Path) -> Summary:
     """The figures of a run. Raises BadInput."""
-    return _validated(path / SUMMARY, Summary)
+    return validated(path / SUMMARY, Summary)
 
 
-def _read_json(file: Path) -> Any:
+def read_json(file: Path) -> Any:
+    """What a file holds, all of it visible. Raises BadInput if it is missing, or no JSON."""
     try:
         return all_visible(json.loads(_read(file)))
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{file} is cut short or damaged: {error}") from None
 
 
-def _validated(file: Path, model: type[Model]) -> Model:
+def validated(file: Path, model: type[Model]) -> Model:
+    """The same as a model of pydantic. Raises BadInput also for what does not fit."""
     try:
-        return model.model_validate(_read_json(file))
+        return model.model_validate(read_json(file))
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise BadInput(f"{file} is damaged: {key}: {first['msg']}") from None
+        raise BadInput(f"{file} is damaged: {first_problem(error)}") from None
 
 
 def read_table(file: Path) -> pa.Table:

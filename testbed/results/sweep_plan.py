@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 import testbed
 from testbed.base.atomic import atomic_write
 from testbed.base.inputs import own
-from testbed.base.strange import all_visible
 from testbed.errors import BadInput, TestbedError
 from testbed.experiment.model import Experiment
 from testbed.experiment.resolved import Resolved
@@ -175,21 +174,13 @@ class Plan(BaseModel):
     def load(cls, folder: Path) -> Self:
         """Raises BadInput if there is none, or one that is damaged or of another version."""
         file = folder / FILE
-        try:
-            content = all_visible(json.loads(file.read_bytes()))
-        except FileNotFoundError:
-            raise BadInput(f"no sweep was begun in {folder}: it has no {FILE}") from None
-        except (OSError, ValueError, RecursionError) as error:
-            reason = error.strerror if isinstance(error, OSError) else f"it is cut short or damaged: {error}"
-            raise BadInput(f"{file}: {reason}") from None
+        if not cls.is_in(folder):
+            raise BadInput(f"no sweep was begun in {folder}: it has no {FILE}")
+        content = results.read_json(file)
         found = content.get("schema_version") if isinstance(content, dict) else None
         if found != SCHEMA_VERSION:
             raise BadInput(f"{file} has schema version {found}, this testbed reads {SCHEMA_VERSION}")
-        try:
-            plan = cls.model_validate(content)
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise BadInput(f"{file} is damaged: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        plan = results.validated(file, cls)
         if sorted(plan.order) != sorted(cell.name for cell in plan.cells) or not all(map(_is_plain, plan.order)):
             raise BadInput(f"{file} is damaged: order: expected each of the cells' names once")
         return plan

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from testbed.base.problems import first_problem
 from testbed.errors import BadInput
 
 RECORD = "rollout.json"
@@ -40,9 +41,8 @@ def read(records: Path) -> list[Rollout]:
         try:
             found.append(Rollout.model_validate_json(file.read_bytes()))
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "the file"
-            raise BadInput(f"{file}: {where}: {first['msg']}; expected a record of ansible/tasks/record.yml") from None
+            said = first_problem(error)
+            raise BadInput(f"{file}: {said}; expected a record of ansible/tasks/record.yml") from None
     return sorted(found, key=lambda one: one.began, reverse=True)
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from testbed.base.problems import first_problem
 from testbed.errors import BadInput
 from testbed.experiment.imported import astra_system, hpcc_config, nccl
 from testbed.experiment.imported.draft import Draft
 from testbed.experiment.imported.hpcc_config import HpccConfig
 from testbed.experiment.lines import first
-from testbed.experiment.messages import problem_of
 from testbed.experiment.topology import astra_file, hpcc_file, htsim_file
 from testbed.experiment.topology.custom import Custom
 from testbed.experiment.traffic import cdf_text
@@ -50,7 +50,7 @@ class Found:
         try:
             kind = self._add(file)
         except ValidationError as error:
-            raise BadInput(problem_of(error)) from None
+            raise BadInput(first_problem(error)) from None
         except OSError as error:
             raise BadInput(f"cannot read {file}: {error.strerror}") from None
         except ValueError as error:

@@ -16,10 +16,10 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from testbed.base import extras
+from testbed.base.problems import first_problem
 from testbed.errors import BadInput, nearest
 from testbed.experiment.document import Document, KeyPath
 from testbed.experiment.lines import Line, first
-from testbed.experiment.messages import problem_of
 from testbed.experiment.topology import astra_file, hpcc_file, htsim_file
 from testbed.experiment.topology.graph import Graph, GraphLink, GraphNode, Role
 from testbed.experiment.topology.links import OwnSettings
@@ -172,7 +172,7 @@ def _own(place: str, said: Mapping[str, object]) -> dict[str, Any]:
     try:
         return OwnSettings.model_validate(said).said()
     except ValidationError as error:
-        raise BadInput(f"{place}: {problem_of(error)}") from None
+        raise BadInput(f"{place}: {first_problem(error)}") from None
 
 
 def _role(document: Document, path: KeyPath, about: Mapping[str, object]) -> Role:

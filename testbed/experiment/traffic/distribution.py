@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from testbed.base.arrays import Floats
 from testbed.base.inputs import Input, digest
+from testbed.base.problems import first_problem
 from testbed.errors import BadInput, nearest
 from testbed.experiment.lines import first
 from testbed.experiment.traffic import cdf_text
@@ -105,7 +106,7 @@ def load(name: str, unit: float | None = None) -> Distribution:
     except RecursionError:
         raise BadInput(f"'{name}' is nested too deeply; expected {EXPECTED}") from None
     except ValidationError as error:
-        raise BadInput(f"'{name}': {_first_problem(error)}; expected {EXPECTED}") from None
+        raise BadInput(f"'{name}': {first_problem(error)}; expected {EXPECTED}") from None
     sizes, shares = np.array(said.points, float).T
     read = Input(key="sizes", file=file, sha256=digest(content))
     return Distribution(said.source, sizes * said.unit, shares, read)
@@ -128,10 +129,3 @@ def _text(file: Path, unit: float | None) -> Distribution | None:
 
 
 EXPECTED = "source: text, unit: 1 B, points: [[size, share of the flows that are not larger], ...]"
-
-
-def _first_problem(error: ValidationError) -> str:
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
-    text = first["msg"].removeprefix("Value error, ")
-    return f"{where}: {text}" if where else text

@@ -33,6 +33,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from testbed.base.extras import how_to_get
 from testbed.base.missing import why_missing
+from testbed.base.problems import first_problem
 from testbed.dataplane.wire import MAX_HOPS
 from testbed.errors import BadInput
 from testbed.units import Rate, Time
@@ -179,6 +180,4 @@ def _host(file: Path, name: str, variables: dict[str, Any]) -> LabHost:
     try:
         return LabHost(name, HostVariables.model_validate(variables))
     except ValidationError as error:
-        first = error.errors()[0]
-        key, reason = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
-        raise BadInput(f"{file}: host {name}: {key}: {reason}") from None
+        raise BadInput(f"{file}: host {name}: {first_problem(error)}") from None
