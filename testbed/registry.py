@@ -177,6 +177,22 @@ def failed(plugin: Plugin, error: Exception) -> PluginFailed:
     return PluginFailed(f"{plugin.title} ({where.filename}, line {where.lineno}): {type(error).__name__}: {error}")
 
 
+class Blaming:
+    """A block that calls ``plugin``: what it raises, `failed` says, except for errors of class ``but``.
+
+    It stands around every decision in Python: as a generator it would cost three times as much.
+    """
+
+    def __init__(self, plugin: Plugin, but: type[Exception] = PluginFailed) -> None:
+        self.plugin, self.but = plugin, but
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, self.but):
+            raise failed(self.plugin, error) from error
+
+
 def refused(
     plugin: Plugin, callback: Callable[..., object], why: str, place: tuple[str, int] | None = None
 ) -> PluginFailed:

@@ -16,7 +16,7 @@ from testbed.base.arrays import Ints
 from testbed.clock import Clock
 from testbed.controller import Feedback, RateController, Signal
 from testbed.errors import UnusableDecision
-from testbed.registry import Plugin, failed, refused
+from testbed.registry import Blaming, Plugin, failed, refused
 from testbed.results.trace import FEEDBACK, SENT, START, TIMEOUT, TIMER, feedback_row
 
 
@@ -107,10 +107,8 @@ class BatchAgent(Agent):
 
     def _call(self, callback: Callable[..., None], *arguments: object) -> None:
         self._called = callback
-        try:
+        with Blaming(self.plugin):
             callback(*arguments)
-        except Exception as error:
-            raise failed(self.plugin, error) from error
 
     def apply(self, flows: Ints, now: float) -> None:
         """Apply what the controller decided; refuse what cannot be a rate or a window."""

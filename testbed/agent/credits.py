@@ -16,7 +16,7 @@ from testbed.compiled.layout import ARRIVED
 from testbed.compiled.receivers import Receivers
 from testbed.controller import Paths
 from testbed.experiment.layout import Layout
-from testbed.registry import Plugin, failed
+from testbed.registry import Blaming, Plugin
 
 SPENDER = np.dtype([*((name, "<i8") for name in ("unasked", "granted", "starved")), ("patience", "<f8")])
 ACCOUNT = np.dtype(
@@ -108,7 +108,5 @@ class CreditState:
 
     def fail(self) -> None:
         """The controller has failed. Raises PluginFailed."""
-        try:
+        with Blaming(self._plugin):
             self.receivers.fail()
-        except Exception as error:
-            raise failed(self._plugin, error) from error

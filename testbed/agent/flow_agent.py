@@ -12,7 +12,7 @@ from testbed.base.arrays import Ints
 from testbed.clock import Clock
 from testbed.compiled.askable import Askable
 from testbed.errors import PluginFailed
-from testbed.registry import Plugin, failed
+from testbed.registry import Blaming, Plugin
 
 LONGEST_SERVICE = 0.05  # wall seconds: signals are Python's to handle
 IN_THE_PAST = "on_timer leaves the timer of a flow in the past: set the next time, or inf"
@@ -76,7 +76,5 @@ class FlowAgent(Agent):
         """Raises PluginFailed if the controller has failed."""
         if not self.decisions.has_failed:
             return
-        try:
+        with Blaming(self.plugin):
             self.controller.fail()
-        except Exception as error:
-            raise failed(self.plugin, error) from error

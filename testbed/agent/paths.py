@@ -8,7 +8,7 @@ from testbed.agent.memory import Memory
 from testbed.agent.structs import CPaths
 from testbed.base.arrays import Floats
 from testbed.compiled.choosers import Choosers
-from testbed.registry import Plugin, failed
+from testbed.registry import Blaming, Plugin
 
 FLIGHT = np.dtype([("ways", "<u8"), ("room", "<i8"), ("newest", "<i8"), ("longest", "<f8"), ("last", "<i8", (256,))])
 KNOWN_PORT, KNOWN_PORTS = np.dtype([("node", "<i8"), ("ts", "<f8"), ("tx", "<f8")]), 4096
@@ -39,7 +39,5 @@ class PathState:
         """A chooser has failed. Raises PluginFailed."""
         assert self.choosers
         assert self._plugin
-        try:
+        with Blaming(self._plugin):
             self.choosers.fail()
-        except Exception as error:
-            raise failed(self._plugin, error) from error

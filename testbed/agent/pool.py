@@ -49,7 +49,7 @@ from testbed.errors import PluginFailed, TestbedError
 from testbed.experiment.sharing import configured
 from testbed.experiment.topology.framing import Framing
 from testbed.experiment.transport import Transport
-from testbed.registry import Plugin, failed
+from testbed.registry import Blaming, Plugin
 
 log = logging.getLogger(__package__)
 FIFO_PRIORITY = 1
@@ -308,10 +308,8 @@ def _prepare_process(core: int) -> None:
 
 
 def _prepare(spec: AgentSpec, config: AgentConfig) -> tuple[RateController, Move, Callable[[Clock], Agent]]:
-    try:
+    with Blaming(config.plugin):
         controller = config.controller(spec.paths, spec.first)
-    except Exception as error:
-        raise failed(config.plugin, error) from error
     many_paths = config.many_paths
     sockets = Sockets(spec.routes, config.framing, config.segment, config.own_ports, config.tag)
     pace = Pace(

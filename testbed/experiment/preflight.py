@@ -12,7 +12,7 @@ from testbed.base.watchdog import watched
 from testbed.errors import PluginFailed, TestbedError
 from testbed.experiment.resolved import Decider, Resolved
 from testbed.experiment.topology.queues import OwnRed
-from testbed.registry import Plugin, failed, refused
+from testbed.registry import Blaming, Plugin, refused
 from testbed.tuner import Thresholds, Tuner, wrong
 from testbed.units import SIZE_UNITS, exactly, show_rate, show_size
 
@@ -48,13 +48,8 @@ def try_receiver(resolved: Resolved) -> None:
 
 
 def _made(plugin: Plugin, make: Callable[[], object]) -> None:
-    try:
-        with watched(plugin.whence, PluginFailed):
-            make()
-    except TestbedError:
-        raise
-    except Exception as error:
-        raise failed(plugin, error) from error
+    with Blaming(plugin, but=TestbedError), watched(plugin.whence, PluginFailed):
+        make()
 
 
 def marking(resolved: Resolved) -> str:

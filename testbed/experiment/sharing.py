@@ -15,7 +15,7 @@ from testbed.compiled.askable import Askable
 from testbed.compiled.flows import CompiledFlows
 from testbed.controller import Feedback, IntStack, Paths, RateController
 from testbed.plugin import PluginConfig
-from testbed.registry import Plugin, failed
+from testbed.registry import Blaming, Plugin
 
 
 class Sharing(Askable):
@@ -48,10 +48,8 @@ class Sharing(Askable):
         """Raise PluginFailed: one that C has asked has failed."""
         for plugin, part in zip(self.plugins, self.parts, strict=True):
             if isinstance(part, CompiledFlows) and part.c.status:
-                try:
+                with Blaming(plugin):
                     part.fail()
-                except Exception as error:
-                    raise failed(plugin, error) from error
         raise AssertionError("nothing has failed")
 
     def _merged(self, column: str) -> Floats:
@@ -84,10 +82,8 @@ class Sharing(Askable):
             rows = np.flatnonzero(of == number)
             if not len(rows):
                 continue
-            try:
+            with Blaming(self.plugins[number]):
                 what(part, rows)
-            except Exception as error:
-                raise failed(self.plugins[number], error) from error
             told = flows[rows]
             for column in ("rate", "window", "timer"):
                 getattr(self, column)[told] = getattr(part, column)[told]

@@ -19,7 +19,7 @@ from testbed.errors import BadInput
 from testbed.experiment.choice import ControllerChoice, PluginChoice
 from testbed.experiment.load import recorded, resolve
 from testbed.plugin import PluginConfig
-from testbed.registry import Plugin, failed, find
+from testbed.registry import Blaming, Plugin, find
 from testbed.results import brought, decisions, folder
 from testbed.results.decisions import Recorded
 from testbed.results.manifest import Manifest
@@ -112,10 +112,8 @@ def _feed(plugin: Plugin, make: Make, told: Recorded, names: list[str]) -> tuple
         if (kind == SENT and Signal.TX not in signals) or (kind == SRC and Signal.SRC not in signals):
             continue
         arguments = _told(told, kind, slice(begin, end), Signal.INT in signals)
-        try:
+        with Blaming(plugin):
             getattr(one, CALLBACKS[kind])(float(columns["time"][begin]), flows, *arguments)
-        except Exception as error:
-            raise failed(plugin, error) from error
         calls, rows = calls + 1, rows + end - begin
         now = np.array([one.rate[flows], one.window[flows], one.timer[flows]], np.float64)
         then = np.array([columns[name][begin:end] for name in DECIDED])
@@ -127,10 +125,8 @@ def _feed(plugin: Plugin, make: Make, told: Recorded, names: list[str]) -> tuple
 
 
 def _build(plugin: Plugin, make: Make, told: Recorded) -> RateController:
-    try:
+    with Blaming(plugin):
         return make(told.paths, told.first)
-    except Exception as error:
-        raise failed(plugin, error) from error
 
 
 def _told(told: Recorded, kind: int, rows: slice, want_int: bool) -> list[Any]:

@@ -18,7 +18,7 @@ from testbed.dataplane.port_reader import PortReader
 from testbed.errors import BadInput
 from testbed.experiment.resolved import Resolved
 from testbed.plugin import PluginConfig
-from testbed.registry import Plugin, failed, refused
+from testbed.registry import Blaming, Plugin, refused
 from testbed.results.tuner_log import TunerLog
 from testbed.tuner import Need, Ports, PortSample, Thresholds, reported, wrong
 from testbed.tuning.conditions import ConditionMonitor
@@ -110,12 +110,8 @@ class Tuning:
         self.switch.set_thresholds(*(np.asarray(one, float) for one in (wanted.kmin, wanted.kmax, wanted.pmax)))
 
     def _call(self, callback: Callable[[], Answer]) -> Answer:
-        try:
+        with Blaming(self.plugin, but=BadInput):  # options that do not fit the rack are the user's mistake
             return callback()
-        except BadInput:  # its options do not fit the rack: the user's mistake, not the plugin's
-            raise
-        except Exception as error:
-            raise failed(self.plugin, error) from error
 
 
 class Tunings:

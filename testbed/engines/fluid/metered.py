@@ -16,7 +16,7 @@ from testbed.controller import ABOVE_LINE, Feedback, RateController
 from testbed.engines.fluid.fluid import Fluid, Options
 from testbed.engines.fluid.layout import FluidLayout
 from testbed.errors import PluginFailed, UnusableDecision
-from testbed.registry import Plugin, failed, refused
+from testbed.registry import Blaming, Plugin, refused
 from testbed.results.record import RTT_BINS_PER_OCTAVE
 from testbed.results.trace import FEEDBACK, SENT, START, TIMER, DecisionTrace, feedback_row
 
@@ -89,10 +89,8 @@ class MeteredFluid(Fluid):
     def _call(self, callback: Callable[..., None], now: float, flows: Ints, *told: object) -> None:
         self._called = callback
         own = flows.copy()  # what the controller does with its arguments is its own business
-        try:
+        with Blaming(self.plugin):
             callback(now, flows, *told)
-        except Exception as error:  # whatever the plugin raises is its author's to see, in one line
-            raise failed(self.plugin, error) from error
         controller = self.controller
         try:
             rate = controller.rate[own]

@@ -13,7 +13,7 @@ from testbed.engines.fluid.metered import MeteredFluid
 from testbed.engines.fluid.network import FluidNetwork
 from testbed.engines.fluid.switch import ModelSwitch
 from testbed.experiment.resolved import Resolved
-from testbed.registry import failed
+from testbed.registry import Blaming
 from testbed.results.decisions import Served
 from testbed.results.trace import DecisionTrace
 from testbed.tuner import Need
@@ -41,11 +41,8 @@ class FluidView:
         self.network = FluidNetwork(self.fluid, switch, self.tuning, self.layout.bottleneck)
 
     def _controller(self) -> RateController:
-        plugin = self.resolved.controller
-        try:
+        with Blaming(self.resolved.controller):
             return self.resolved.make_controller(self.paths)
-        except Exception as error:
-            raise failed(plugin, error) from error
 
     def served(self) -> Served:
         """What the one controller was told and decided."""

@@ -29,7 +29,7 @@ from testbed.engines.virtual.world import World
 from testbed.experiment.bonds import Bonds
 from testbed.experiment.sharing import configured
 from testbed.experiment.traffic.plan import Plan
-from testbed.registry import failed
+from testbed.registry import Blaming
 
 
 class Sender(Protocol):
@@ -143,10 +143,8 @@ def build(world: World, flows: Flows, meter: Meter, tasks: TaskGraph | None) -> 
         return Built(Nobody(world))
     layout, resolved = world.layout, world.resolved
     plan, framing, paths = layout.plan, layout.framing, layout.controller_paths()
-    try:
+    with Blaming(resolved.controller):
         controller = resolved.make_controller(paths)
-    except Exception as error:
-        raise failed(resolved.controller, error) from error
     packets = np.ceil(plan.size / framing.payload)
     flows.to_send[:] = np.where(np.isfinite(packets), packets, ENDLESS)
     host = np.searchsorted(layout.senders, plan.src_number)

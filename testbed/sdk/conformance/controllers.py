@@ -24,7 +24,7 @@ from testbed.engines.virtual.build import MANY_PATHS, WORLD
 from testbed.engines.virtual.process import WatchedProcess
 from testbed.errors import BadInput, TestbedError
 from testbed.plugin import PluginConfig
-from testbed.registry import CHOOSER, RECEIVER, Plugin, failed
+from testbed.registry import CHOOSER, RECEIVER, Blaming, Plugin
 from testbed.sdk.conformance import c_code, integers
 from testbed.sdk.conformance.answer import Answer, percent, repeated
 from testbed.sdk.conformance.trial import USUAL, Fabric, Trial, experiment
@@ -168,12 +168,8 @@ def _fabric(form: type[ControllerBase]) -> Fabric:
 
 def _ask(plugin: Plugin, name: str, question: Callable[[], Answer]) -> Result:
     try:
-        try:
+        with Blaming(plugin, but=TestbedError):
             passed, why = question()
-        except TestbedError:
-            raise
-        except Exception as error:  # the plugin's own mistake, told in one line
-            raise failed(plugin, error) from error
     except NotInstalled:  # which says nothing about the plugin
         raise
     except TestbedError as error:

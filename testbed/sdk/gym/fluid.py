@@ -13,7 +13,7 @@ from testbed.engines.fluid.fluid import Fluid
 from testbed.engines.fluid.layout import of_experiment
 from testbed.engines.fluid.switch import ModelSwitch
 from testbed.experiment.resolved import Resolved
-from testbed.registry import failed
+from testbed.registry import Blaming
 from testbed.sdk.gym.session import is_over
 from testbed.sdk.gym.steered import Steered
 from testbed.tuner import Need
@@ -47,11 +47,9 @@ class FluidSession:
         return self.fluid.finished
 
     def steer(self, actions: Floats) -> None:
-        try:
+        with Blaming(self.plugin):
             self.fluid.answer(self.controller.steer(self.fluid.now, actions))
             self.fluid.apply_decisions()
-        except Exception as error:
-            raise failed(self.plugin, error) from error
 
     def advance(self, until: float) -> bool:
         fluid, tuning, end = self.fluid, self.tuning, until - self.fluid.options.step / 2
@@ -62,10 +60,8 @@ class FluidSession:
             before, flows = flows, int(np.count_nonzero(fluid.sending))
             if flows > before:  # nobody is late because another one starts
                 began = fluid.now
-            try:
+            with Blaming(self.plugin):
                 late = fluid.gather(min(end, tuning.next_slot), max(flows, 1), began)
-            except Exception as error:
-                raise failed(self.plugin, error) from error
             if fluid.now >= tuning.next_slot:
                 tuning.step(fluid.now, round(fluid.now * 1e9))
         return False

@@ -17,7 +17,7 @@ from testbed.engines.virtual import sender
 from testbed.engines.virtual.world import World
 from testbed.experiment.events import EventSchedule
 from testbed.experiment.resolved import Resolved
-from testbed.registry import failed
+from testbed.registry import Blaming
 from testbed.results.record import RTT_BINS_PER_OCTAVE
 from testbed.results.trace import DecisionTrace
 from testbed.sdk.gym.session import is_over
@@ -56,10 +56,8 @@ class VirtualSession:
     def steer(self, actions: Floats) -> None:
         self.world.go_on()
         now = self.now
-        try:
+        with Blaming(self.plugin):
             due = self.controller.steer(now, actions)
-        except Exception as error:
-            raise failed(self.plugin, error) from error
         if len(due):
             self.agent.apply(due, now)
             self.answers.expect(due)
