@@ -26,17 +26,14 @@ drift: {description: "Name to wanted and found.", type: dict, returned: success}
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible.module_utils.lab_settings import verify
-from ansible.module_utils.lab_settings.errors import LabError
-from ansible.module_utils.testbed_module import PORT, target_of
+from ansible.module_utils.testbed_module import PORT, target_of, told
 
 
 def main() -> None:
     """Ansible calls this on the host."""
     module = AnsibleModule(argument_spec={"target": PORT}, supports_check_mode=True)
-    try:
+    with told(module):
         found = verify.drift(target_of(module.params))
-    except LabError as error:
-        module.fail_json(msg=str(error))
     drift = {name: {"wanted": wanted, "found": value} for name, (wanted, value) in sorted(found.items())}
     lines = {side: "".join(f"{name} = {one[side]}\n" for name, one in drift.items()) for side in ("wanted", "found")}
     diff = {"before_header": "active", "after_header": "wanted", "before": lines["found"], "after": lines["wanted"]}

@@ -37,7 +37,7 @@ failures: {description: What is not within its bounds., type: list, returned: al
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible.module_utils.lab_settings import gate
-from ansible.module_utils.lab_settings.errors import LabError
+from ansible.module_utils.testbed_module import told
 
 GATES = {
     "type": "list",
@@ -62,15 +62,13 @@ def main() -> None:
     }
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
     failures: list[str] = []
-    try:
+    with told(module, failures=[]):
         gates = [gate.Gate(**one) for one in module.params["gates"]]
         if module.params["hold"]:
             failures = gate.failures(module.params["prometheus"], gates, module.params["patience"])
         else:
             for one in gates:
                 gate.ask(module.params["prometheus"], one.query)
-    except LabError as error:
-        module.fail_json(msg=str(error), failures=failures)
     if failures:
         module.fail_json(msg="; ".join(failures), failures=failures)
     module.exit_json(changed=False, failures=[])

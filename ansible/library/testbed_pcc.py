@@ -33,8 +33,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible.module_utils.lab_settings import pcc, units
 from ansible.module_utils.lab_settings.command import run
-from ansible.module_utils.lab_settings.errors import LabError
-from ansible.module_utils.testbed_module import PORT, target_of
+from ansible.module_utils.testbed_module import PORT, target_of, told
 
 
 def main() -> None:
@@ -48,7 +47,7 @@ def main() -> None:
     }
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
     given, target = module.params, target_of(module.params)
-    try:
+    with told(module):
         other = bool(given["replaces"]) and units.inspect(given["replaces"]).active
         changed = other or given["renewed"] or not units.inspect(given["unit"]).active
         if not module.check_mode and changed:
@@ -60,8 +59,6 @@ def main() -> None:
         program = pcc.inspect(target)
         if not module.check_mode:
             program = pcc.wait_until_active(target, given["patience"])
-    except LabError as error:
-        module.fail_json(msg=str(error))
     if program.state != "active" and not module.check_mode:
         why = {
             "standby": "another program controls the card, or one was killed by SIGKILL and left it taken",

@@ -46,8 +46,7 @@ from dataclasses import asdict
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible.module_utils.lab_settings import batch, card, differs, preflight
-from ansible.module_utils.lab_settings.errors import LabError
-from ansible.module_utils.testbed_module import POLICY, PORT, SETTINGS, settings_of, target_of
+from ansible.module_utils.testbed_module import POLICY, PORT, SETTINGS, settings_of, target_of, told
 
 
 def main() -> None:
@@ -75,7 +74,7 @@ def main() -> None:
         exporter=(given["exporter_address"], given["exporter_port"]) if given["exporter_address"] else None,
         rollback_unit=given["rollback_unit"],
     )
-    try:
+    with told(module):
         backends = batch.backends_of(target)
         seen = card.inspect(target)
         found = asdict(seen)
@@ -86,8 +85,6 @@ def main() -> None:
             module.fail_json(msg=f"this host is left alone: {reasons}", refusals=refusals, card=found, clock=began)
         pcc_unit = f"testbed-pcc@{target.device}.service" if given["controller"] == "pcc" else ""
         todo = differs.differs(target, settings_of(given), given["policy"], pcc_unit, backends)
-    except LabError as error:
-        module.fail_json(msg=str(error))
     module.exit_json(changed=False, refusals=[], differs=todo, card=found, clock=began)
 
 

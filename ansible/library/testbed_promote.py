@@ -28,8 +28,7 @@ RETURN = """# """
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible.module_utils.lab_settings import persist
-from ansible.module_utils.lab_settings.errors import LabError
-from ansible.module_utils.testbed_module import POLICY, PORT, target_of
+from ansible.module_utils.testbed_module import POLICY, PORT, target_of, told
 
 
 def main() -> None:
@@ -38,10 +37,8 @@ def main() -> None:
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
     if module.check_mode:
         module.exit_json(changed=False, msg="check mode: nothing was verified, so that there is nothing to promote")
-    try:
+    with told(module):
         changed = persist.promote(target_of(module.params), module.params["rollout"], module.params["policy"])
-    except LabError as error:
-        module.fail_json(msg=str(error))
     module.exit_json(changed=changed)
 
 

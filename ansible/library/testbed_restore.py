@@ -32,8 +32,7 @@ evidence: {description: Folder with the settings from before., type: str, return
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible.module_utils.lab_settings import batch, restore, snapshot
-from ansible.module_utils.lab_settings.errors import LabError
-from ansible.module_utils.testbed_module import PORT, target_of
+from ansible.module_utils.testbed_module import PORT, target_of, told
 
 
 def main() -> None:
@@ -45,7 +44,7 @@ def main() -> None:
     }
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
     target, rollout = target_of(module.params), module.params["rollout"]
-    try:
+    with told(module):
         if not snapshot.file_of(target, rollout).is_file():
             module.exit_json(changed=False, before={}, after={}, evidence=None, msg="never touched by this rollout")
         if module.check_mode:
@@ -55,8 +54,6 @@ def main() -> None:
             after = {change.setting.title: change.setting.value for change in changes}
             module.exit_json(changed=bool(changes), before=before, after=after, evidence=None)
         report = restore.restore(target, rollout, module.params["reason"])
-    except LabError as error:
-        module.fail_json(msg=str(error))
     module.exit_json(**report)
 
 

@@ -26,17 +26,14 @@ rollouts: {description: "Rollout, time and phase of each, the oldest first.", ty
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible.module_utils.lab_settings import rollouts
-from ansible.module_utils.lab_settings.errors import LabError
-from ansible.module_utils.testbed_module import PORT, target_of
+from ansible.module_utils.testbed_module import PORT, target_of, told
 
 
 def main() -> None:
     """Ansible calls this on the host."""
     module = AnsibleModule(argument_spec={"target": PORT}, supports_check_mode=True)
-    try:
+    with told(module):
         found = rollouts.known(target_of(module.params))
-    except LabError as error:
-        module.fail_json(msg=str(error))
     module.exit_json(changed=False, rollouts=found)
 
 

@@ -41,8 +41,7 @@ import time
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible.module_utils.lab_settings import state, verify
-from ansible.module_utils.lab_settings.errors import LabError
-from ansible.module_utils.testbed_module import POLICY, PORT, target_of
+from ansible.module_utils.testbed_module import POLICY, PORT, target_of, told
 
 
 def main() -> None:
@@ -66,15 +65,13 @@ def main() -> None:
     names = ("probe", "seconds", "grows", "still", "most_paused_us", "pcc", "exporter")
     sha256 = (given["policy"] or {}).get("sha256", "")
     failures: list[str] = []
-    try:
+    with told(module, failures=[]):
         if state.phase_of(target, given["rollout"]) not in (None, "verify", "soak", "promoted"):
             state.update(target, phase="verify", policy=given["policy"], last_apply=time.time())
         failures = verify.verify(target, verify.Criteria(policy_sha256=sha256, **{key: given[key] for key in names}))
         if failures:
             module.fail_json(msg="verification failed: " + "; ".join(failures), failures=failures)
         disarmed = verify.passed(target, given["rollout"])
-    except LabError as error:
-        module.fail_json(msg=str(error), failures=failures)
     module.exit_json(changed=disarmed, failures=[])
 
 

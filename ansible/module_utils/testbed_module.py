@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from ansible.module_utils.basic import AnsibleModule
+
 from ansible.module_utils.lab_settings.backend import Setting
+from ansible.module_utils.lab_settings.errors import LabError
 from ansible.module_utils.lab_settings.target import Target
 
 PORT = {
@@ -45,3 +50,12 @@ def target_of(params: dict[str, Any]) -> Target:
 def settings_of(params: dict[str, Any]) -> list[Setting]:
     """The settings that a task asks for."""
     return [Setting(**setting) for setting in params["settings"]]
+
+
+@contextmanager
+def told(module: AnsibleModule, **more: object) -> Iterator[None]:
+    """What goes wrong meanwhile is what the task fails with; and ``more``."""
+    try:
+        yield
+    except LabError as error:
+        module.fail_json(msg=str(error), **more)
