@@ -37,9 +37,13 @@ class Surface:
         found = cls(places, values, draws, np.full(width, 0.4), 0.03)
         for knob in range(width):
             here = np.arange(width) == knob
-            each = [replace(found, lengths=np.where(here, one, found.lengths)) for one in LENGTHS]
+            each = [
+                found if one == found.lengths[knob] else replace(found, lengths=np.where(here, one, found.lengths))
+                for one in LENGTHS
+            ]
             found = max(each, key=lambda one: one.likelihood)
-        return max((replace(found, noise=one) for one in NOISES), key=lambda one: one.likelihood)
+        each = [found if one == found.noise else replace(found, noise=one) for one in NOISES]
+        return max(each, key=lambda one: one.likelihood)
 
     def at(self, places: Array) -> tuple[Array, Array]:
         """What is expected at other places, and its standard deviation."""
@@ -63,14 +67,22 @@ class Surface:
         return float(-(self._white @ self._white + unusual) / 2 - np.log(np.diag(self._root)).sum())
 
     @cached_property
-    def _root(self) -> Array:
-        noise = np.diag(self.noise / self.draws + LEAST)
-        return np.linalg.cholesky(_covariance(self.places, self.places, self.lengths) + noise).astype(float)
+    def _factor(self) -> Array:
+        """Cholesky's, with the values as a last row, which it solves for; the corner changes nothing else."""
+        count = len(self.values)
+        found = np.diag(np.append(self.noise / self.draws + LEAST, np.finfo(float).max))
+        found[:count, :count] += _covariance(self.places, self.places, self.lengths)
+        found[count, :count] = (self.values - self._mean) / self._scale  # the lower half is all that is read
+        return np.linalg.cholesky(found).astype(float)
 
-    @cached_property
+    @property
+    def _root(self) -> Array:
+        return self._factor[:-1, :-1]
+
+    @property
     def _white(self) -> Array:
         """The values as independent standard normal ones."""
-        return np.linalg.solve(self._root, (self.values - self._mean) / self._scale).astype(float)
+        return self._factor[-1, :-1]
 
     @cached_property
     def _mean(self) -> float:
