@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -57,9 +58,7 @@ class Reader:
     def __iter__(self) -> Iterator[Frame]:
         try:
             with self.path.open("rb") as file:
-                for frame in self._frames(file):
-                    self.count += 1
-                    yield frame
+                yield from self._frames(file)
         except OSError as error:
             raise BadInput(f"{self.path} cannot be read: {error.strerror}") from None
         except struct.error:
@@ -78,32 +77,35 @@ class Reader:
         link = struct.unpack(order + "HHiIII", self._all(file, 20))[5] & 0xFFFF
         self._ethernet(link)
         while head := file.read(16):
-            seconds, part, captured, length = struct.unpack(order + "IIII", self._rest(file, head, 16))
-            yield Frame(seconds + part / units, "", "", length, self._all(file, captured))
+            seconds, part, captured, length = struct.unpack(order + "IIII", self._whole(head, 16))
+            data = self._all(file, captured)
+            self.count += 1
+            yield Frame(seconds + part / units, "", "", length, data)
 
     def _pcapng(self, file: BinaryIO) -> Iterator[Frame]:
         file.seek(0)
         order = "<"
         interfaces: list[_Interface] = []
         while head := file.read(8):
-            head = self._rest(file, head, 8)
             if head[:4] == MAGIC_PCAPNG:
                 mark = self._all(file, 4)
                 order = "<" if struct.unpack("<I", mark)[0] == pcapng.BYTE_ORDER else ">"
                 interfaces = []
                 file.seek(-4, 1)
-            kind, size = struct.unpack(order + "II", head)
+            kind, size = struct.unpack(order + "II", self._whole(head, 8))
             if size < 12 or size % 4:
                 raise self._damaged("is damaged")
-            body = self._all(file, size - 8)[:-4]
+            body = self._all(file, size - 8)
+            if kind == pcapng.PACKET:  # first: nearly all are
+                yield self._packet(order, body, interfaces)
+                continue
+            body = body[:-4]
             if kind == pcapng.SECTION:
                 self.comments += [
                     visible(text.decode(errors="replace")) for text in _all_of(order, body[16:], pcapng.COMMENT)
                 ]
             elif kind == pcapng.INTERFACE:
                 interfaces.append(self._interface(order, body))
-            elif kind == pcapng.PACKET:
-                yield self._packet(order, body, interfaces)
             elif kind in OTHER_PACKETS:
                 raise BadInput(f"{self.path} has {OTHER_PACKETS[kind]}; convert it: editcap -F pcapng OLD NEW")
             elif kind == pcapng.STATISTICS:
@@ -120,31 +122,38 @@ class Reader:
         return _Interface(link, name, 2 ** (power & 0x7F) if power & 0x80 else 10**power)
 
     def _packet(self, order: str, body: bytes, interfaces: list[_Interface]) -> Frame:
+        """Of a block's body, with the length that ends it."""
         number, high, low, captured, length = struct.unpack_from(order + "IIIII", body)
-        if number >= len(interfaces) or 20 + captured > len(body):
+        end = 20 + captured
+        if number >= len(interfaces) or end > len(body) - 4:
             raise self._damaged("is damaged")
-        flags = _all_of(order, body[20 + captured + -captured % 4 :], pcapng.FLAGS)
-        direction = DIRECTIONS.get(struct.unpack(order + "I", flags[0])[0] & 3, "") if flags else ""
-        time = (high << 32 | low) / interfaces[number].units
-        return Frame(time, interfaces[number].name, direction, length, body[20 : 20 + captured])
+        _, name, units = interfaces[number]
+        direction = _direction(order, body[end + -captured % 4 : -4])
+        self.count += 1
+        return Frame((high << 32 | low) / units, name, direction, length, body[20:end])
 
     def _ethernet(self, link: int) -> None:
         if link != pcapng.ETHERNET:
             raise BadInput(f"{self.path}: link type {link} is not Ethernet (1), which is all that is decoded here")
 
     def _all(self, file: BinaryIO, size: int) -> bytes:
-        return self._rest(file, b"", size)
-
-    def _rest(self, file: BinaryIO, begun: bytes, size: int) -> bytes:
         if size > LARGEST:
             raise self._damaged("is damaged")
-        data = begun + file.read(size - len(begun))
+        return self._whole(file.read(size), size)
+
+    def _whole(self, data: bytes, size: int) -> bytes:
         if len(data) < size:
             raise self._damaged("is cut short")
         return data
 
     def _damaged(self, how: str) -> TestbedError:
         return TestbedError(f"{self.path} {how} after {self.count} packets; what comes before is good")
+
+
+@lru_cache  # few packets have other options than the one before
+def _direction(order: str, options: bytes) -> str:
+    flags = _all_of(order, options, pcapng.FLAGS)
+    return DIRECTIONS.get(struct.unpack(order + "I", flags[0])[0] & 3, "") if flags else ""
 
 
 def _all_of(order: str, options: bytes, wanted: int) -> list[bytes]:
