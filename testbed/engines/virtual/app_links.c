@@ -68,18 +68,21 @@ static void give_slot_back(const struct app_links *apps, struct app_link *l, str
 	l->next = (l->next + 1) % apps->slots;
 }
 
-static void send_to(struct app_links *apps, int64_t host, const uint8_t *frame, int64_t length)
+void hand_out(struct app_links *apps, const struct app_link *l, const uint8_t *frame, int64_t length)
 {
-	int64_t link = host < 0 ? -1 : apps->link_of[host];
-
-	if (link >= 0 && send((int)apps->links[link].socket, frame, (size_t)length, MSG_DONTWAIT) < 0)
+	if (send((int)l->socket, frame, (size_t)length, MSG_DONTWAIT) < 0)
 		apps->refused++;
 }
 
-/* It has arrived at the NIC; nobody is behind that of a host without apps. */
-void hand_out(struct world *w, int64_t host, const struct packet *p)
+int64_t next_out(const struct app_links *apps)
 {
-	send_to(w->apps, host, p->bytes, p->length);
+	int64_t next = INT64_MAX;
+
+	for (const struct app_link *l = apps->links; l < apps->links + apps->count; l++) {
+		if (l->arrived.first && l->arrived.first->arrives < next)
+			next = l->arrived.first->arrives;
+	}
+	return next;
 }
 
 /* Whether an app has sent something. */
@@ -107,7 +110,6 @@ void take_sent(struct world *w, receive_fn *receive)
 			    !receive(w, l->host, bytes, frame->tp_snaplen, waited))
 				break;
 			give_slot_back(apps, l, frame);
-			count(&apps->waiting, (double)waited * apps->seconds_per_ns);
 		}
 	}
 }
@@ -134,9 +136,10 @@ void relay(struct world *w, int file)
 				uint8_t *bytes = (uint8_t *)frame + frame->tp_mac;
 				int64_t host = receiver_of(w, bytes, frame->tp_snaplen);
 
-				if (host >= 0)
+				if (host >= 0 && apps->link_of[host] >= 0) {
 					memcpy(bytes, w->lines[w->down[host]].macs, 12);
-				send_to(apps, host, bytes, frame->tp_snaplen);
+					hand_out(apps, &apps->links[apps->link_of[host]], bytes, frame->tp_snaplen);
+				}
 				give_slot_back(apps, l, frame);
 			}
 		}

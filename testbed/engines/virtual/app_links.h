@@ -7,16 +7,16 @@
 
 #include <stdint.h>
 #include "../../agent/histogram.h"
+#include "world.h"
 
-struct packet;
 struct timespec;
-struct world;
 
 /* Mirrored in structs.py. */
 struct app_link {
 	int64_t host, socket;
 	uint8_t *ring;
 	int64_t next; /* its slot */
+	struct fifo arrived; /* at the NIC, for apps as soon as wall time has come to that */
 };
 
 /* Mirrored in structs.py. */
@@ -26,9 +26,8 @@ struct app_links {
 	int64_t *link_of; /* of a host, -1 for none */
 	int64_t slots, slot_size;
 	struct pollfd *polled; /* their sockets, and room for one file more */
-	double seconds_per_ns; /* nominal */
 	int64_t refused; /* packets that found no room at their host */
-	struct histogram waiting; /* s until packets of apps were taken in */
+	struct histogram waiting; /* s that packets of apps lost between host and world */
 };
 
 /* A frame that a host sent so many ns ago. */
@@ -36,7 +35,8 @@ typedef int receive_fn(struct world *w, int64_t host, const uint8_t *bytes, int6
 
 int has_sent(const struct app_links *apps);
 void take_sent(struct world *w, receive_fn *receive);
-void hand_out(struct world *w, int64_t host, const struct packet *p);
+int64_t next_out(const struct app_links *apps); /* the tick at which one arrived; INT64_MAX for none */
+void hand_out(struct app_links *apps, const struct app_link *l, const uint8_t *frame, int64_t length);
 void sleep_until_sent(struct app_links *apps, const struct timespec *longest);
 void relay(struct world *w, int file);
 

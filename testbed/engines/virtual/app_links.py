@@ -74,17 +74,23 @@ class AppLinks:
         for number, (host, one, ring) in enumerate(zip(self.hosts, self._sockets, self._rings, strict=True)):
             link_of[self.wires.host[host]] = number
             address = np.frombuffer(ring, np.uint8).ctypes.data
-            links[number] = (self.wires.host[host], one.fileno(), address, 0)
+            links[number] = (self.wires.host[host], one.fileno(), address, 0, 0, 0)
         polled = np.zeros(len(links) + 1, POLLED)
         polled["file"][:-1], polled["events"] = links["socket"], select.POLLIN
         keep = self._memory.keep
         self.c = CAppLinks(
-            keep(links), len(links), keep(link_of), RING // slot, slot, keep(polled), self.clock.seconds_per_ns, 0,
+            keep(links), len(links), keep(link_of), RING // slot, slot, keep(polled), 0,
             self._memory.histogram(self.waiting),
         )  # fmt: skip
         world.keep(self)
         world.c.apps, world.c.whole_size = ctypes.addressof(self.c), PACKET_HOLDS + self.frame
         world.c.entries = 1
+
+    @property
+    def lookahead(self) -> float:
+        """By which the world may be ahead (s): no packet that an app sends comes to a switch before that."""
+        link_of = self.layout.shape.link_of
+        return min(link_of[host].delay for host in self.hosts)
 
     def relay(self, until: int) -> None:
         """Let apps talk to each other without the world, until that file can be read, or for a second."""
@@ -96,7 +102,7 @@ class AppLinks:
 
     @property
     def lag(self) -> Lag:
-        """How long packets of apps waited until they were taken in."""
+        """What packets of apps lost on their way between host and world."""
         return Lag(Histogram(self.waiting.edges, self.waiting.counts.copy()), float(self.waiting.top[0]))
 
     def drops(self) -> int:

@@ -277,7 +277,8 @@ static void look_at_sender(struct world *w, struct line *l)
 		has_left(w, l, w->now);        /* and what arrives changes */
 }
 
-static void send_on(struct world *w, struct line *l, struct packet *p)
+/* It could have left then, if nothing waits for the line. */
+static void send_since(struct world *w, struct line *l, struct packet *p, int64_t then)
 {
 	p->order = w->order++;
 #if CLASSES
@@ -294,8 +295,13 @@ static void send_on(struct world *w, struct line *l, struct packet *p)
 		append(&l->waiting[p->data], p);
 		go_on(w, l, w->now);
 	} else {
-		begin(w, l, p, w->now > l->free ? w->now : l->free);
+		begin(w, l, p, then > l->free ? then : l->free);
 	}
+}
+
+static void send_on(struct world *w, struct line *l, struct packet *p)
+{
+	send_since(w, l, p, w->now);
 }
 
 /* A host's agent or its NIC sends. */

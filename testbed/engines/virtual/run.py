@@ -104,7 +104,8 @@ class VirtualRun:
         self.flows = Flows(len(self.layout.plan))
         self.meters: Sequence[Meter] = [Meter(RTT_BINS_PER_OCTAVE, self.trace())]
         self.tuning = in_rack(resolved, self.world.queues, self.layout.queue_names)
-        self.wall = Wall(self.world, dilation, self.meters[0].pacing_lag) if dilation else None
+        lookahead = apps.links.lookahead if apps else None
+        self.wall = Wall(self.world, dilation, self.meters[0].pacing_lag, lookahead) if dilation else None
         engine: EngineName = "live" if dilation else "virtual"
         self.network = VirtualNetwork(self.world, self.tuning, engine, *([apps.links.drops] if apps else []))
         self.agent: sender.Sender
@@ -168,6 +169,8 @@ class VirtualRun:
         record.captures = self.taps.end()
         record.clock_jump = 0.0  # of clocks that nothing here reads
         _forget_the_machine(record, live=self.wall is not None)
+        if self.wall:
+            self.wall.end()
         if self.apps:
             self.apps.end(record)
         record.wall_seconds = time.monotonic() - began

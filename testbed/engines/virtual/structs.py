@@ -53,12 +53,12 @@ class CWall(ctypes.Structure):
     _fields_ = [
         *((name, c_int64) for name in ("epoch_ns", "epoch")),
         *((name, c_double) for name in ("ticks_per_ns", "seconds_per_tick")),
-        *((name, c_int64) for name in ("grain", "reached", "next_rest", "unmeasured")),
+        *((name, c_int64) for name in ("ahead", "grain", "reached", "next_rest", "unmeasured")),
         ("lag", CHistogram),
     ]
 
 
-APP_LINK = np.dtype([("host", "<i8"), ("socket", "<i8"), ("ring", "<u8"), ("next", "<i8")])
+APP_LINK = np.dtype([(name, "<i8") for name in ("host", "socket", "ring", "next", "first_arrived", "last_arrived")])
 POLLED = np.dtype([("file", "<i4"), ("events", "<i2"), ("returned", "<i2")])  # struct pollfd
 
 
@@ -69,7 +69,6 @@ class CAppLinks(ctypes.Structure):
         ("link_of", c_void_p),
         *((name, c_int64) for name in ("slots", "slot_size")),
         ("polled", c_void_p),
-        ("seconds_per_ns", c_double),
         ("refused", c_int64),
         ("waiting", CHistogram),
     ]

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Wall time: nothing happens before it is due on this machine's clock, and how late things happen is measured. What
- * happens is the same as without; but for what apps send (app_links.c), which comes in when it comes.
+ * Wall time: nothing happens before it is due on this machine's clock, but for as much as nobody outside can notice, which makes
+ * up for interruptions. How late things happen is measured. What happens is the same as without; but for what apps send
+ * (app_links.c), which comes in when it comes.
  */
 #include "wall.h"
 #include "app_links.h"
@@ -23,9 +24,14 @@ static int64_t tick_due(struct wall *wall)
 	return wall->reached;
 }
 
-int has_come_to(struct world *w, int64_t ago_ns)
+int64_t tick_of_wall(struct wall *wall, int64_t ago_ns)
 {
-	return tick_due(w->wall) - (int64_t)((double)ago_ns * w->wall->ticks_per_ns) <= w->now;
+	return tick_due(wall) - (int64_t)((double)ago_ns * wall->ticks_per_ns);
+}
+
+static int is_needed(const struct world *w)
+{
+	return w->apps && (has_sent(w->apps) || next_out(w->apps) <= w->wall->reached);
 }
 
 /* A sleep that began at the tick `before` has ended. */
@@ -56,14 +62,15 @@ static void rest(struct wall *wall)
 int wait_for(struct world *w, int64_t tick)
 {
 	struct wall *wall = w->wall;
-	int64_t due;
+	int64_t due, begin = tick - wall->ahead, end, ns;
+	struct timespec t;
 
-	while ((due = tick_due(wall)) < tick) {
-		int64_t ns = (int64_t)((double)(tick - due) / wall->ticks_per_ns) + wall->grain - WAKING;
-		struct timespec t = {ns / 1000000000, ns % 1000000000};
-
-		if (w->apps && has_sent(w->apps))
+	while ((due = tick_due(wall)) < begin) {
+		if (is_needed(w))
 			return 0;
+		end = w->apps && next_out(w->apps) < begin ? next_out(w->apps) : begin;
+		ns = (int64_t)((double)(end - due) / wall->ticks_per_ns) + wall->grain - WAKING;
+		t = (struct timespec){ns / 1000000000, ns % 1000000000};
 		if (ns <= 0)
 			continue;
 		if (w->apps)
@@ -79,12 +86,12 @@ int keep_pace(struct world *w, int64_t tick)
 {
 	struct wall *wall = w->wall;
 
-	if (tick > wall->reached && !wait_for(w, tick))
+	if (tick - wall->ahead > wall->reached && !wait_for(w, tick))
 		return 0;
 	if (++wall->unmeasured < OBSERVED)
 		return 1;
 	wall->unmeasured = 0;
 	count(&wall->lag, (double)(tick_due(wall) - tick) * wall->seconds_per_tick);
 	rest(wall);
-	return !w->apps || !has_sent(w->apps);
+	return !is_needed(w);
 }

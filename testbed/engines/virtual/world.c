@@ -110,6 +110,22 @@ static void happen(struct world *w, const struct occasion *e)
 	top_is_free = 0;
 }
 
+/* To apps, what has arrived for them until then. */
+static void let_out(struct world *w, int64_t until)
+{
+	struct app_links *apps = w->apps;
+
+	for (struct app_link *l = apps->links; l < apps->links + apps->count; l++) {
+		while (l->arrived.first && l->arrived.first->arrives <= until) {
+			struct packet *p = take(&l->arrived);
+
+			hand_out(apps, l, p->bytes, p->length);
+			count(&apps->waiting, (double)(w->wall->reached - p->arrives) * w->wall->seconds_per_tick);
+			drop(p);
+		}
+	}
+}
+
 /* Until nothing is on its way any more, or until then: that tick included. No agent is there. */
 void drain(struct world *w, int64_t until)
 {
@@ -117,6 +133,8 @@ void drain(struct world *w, int64_t until)
 		happen(w, &w->events[TOP]);
 		w->resumed_count = 0;
 	}
+	if (w->apps)
+		let_out(w, INT64_MAX);
 }
 
 static void give_back(struct fifo *q)
@@ -140,26 +158,35 @@ void abandon(struct world *w)
 	}
 }
 
-/* A world that is late catches up in no time, and a packet that came in before its own time would be too fast by that. */
+/*
+ * A world that is late catches up in no time, and a packet that came in before its own time would be too fast by that. One that
+ * is ahead, or did not look for a while, makes up for it on the packet's first link: it is there as if it had come at once,
+ * unless that is longer ago than the link's delay.
+ */
 static int enter_world(struct world *w, int64_t host, const uint8_t *bytes, int64_t length, int64_t ago)
 {
+	struct line *l = &w->lines[w->up[host]];
+	int64_t sent = tick_of_wall(w->wall, ago), begins = w->now - (w->lossless || w->queued ? 0 : l->delay);
 	struct packet *p;
 
-	if (!has_come_to(w, ago))
+	if (sent > w->now)
 		return 0;
 	p = new_whole_packet(w);
 	memcpy(p->bytes, bytes, (size_t)length);
 	p->length = (uint32_t)length;
-	send_up(w, host, p);
+	begins = sent > begins ? sent : begins;
+	count(&w->apps->waiting, (double)(begins - sent) * w->wall->seconds_per_tick);
+	send_since(w, l, p, begins);
 	return 1;
 }
 
-/* What apps have sent, before what happens next, at the tick `next`. */
+/* What apps have sent, before what happens next, at the tick `next`; and what they get. */
 static void let_in(struct world *w, int64_t next)
 {
 	if (w->now < w->wall->reached && w->wall->reached < next)
 		set_time(w, w->wall->reached);
 	take_sent(w, enter_world);
+	let_out(w, w->wall->reached);
 }
 
 /* Whether all is done until then: apps may have sent something. */

@@ -1,14 +1,15 @@
-"""`--engine live`: what happens is the same as in virtual time, and never before it is due."""
+"""`--engine live`: what happens is the same as in virtual time, and takes no less than wall time."""
 
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from testbed.engines.virtual.run import VirtualRun
-from testbed.engines.virtual.wall import Wall
+from testbed.engines.virtual.wall import UNSEEN, Wall
 from testbed.fidelity.verdict import judge, limits_of
 from testbed.results.record import RunRecord
 from testbed.runs.overrides import resolve
@@ -75,6 +76,23 @@ def test_events_that_are_late_are_measured_and_judged(monkeypatch: pytest.Monkey
     assert lag.largest >= least
     assert "pacing lag" in judged(record)
     assert "feedback lag" not in [one.what for one in limits_of(record)]
+
+
+def test_an_interruption_makes_nothing_late_that_nobody_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without apps the run is ahead of what is due by more than that, and yet it takes its time."""
+    run, wall = made(1000.0)
+    take, began = run.sampler.take, time.monotonic()
+
+    def interrupted() -> None:
+        if 0.1 < time.monotonic() - began < 0.3:
+            time.sleep(UNSEEN / 4)
+        take()
+
+    monkeypatch.setattr(run.sampler, "take", interrupted)
+    record = run.follow()
+    assert record.late.pacing_lag.histogram.quantile(0.5) < 1e-9
+    assert record.wall_seconds >= 0.4e-3 * 1000
+    assert wall.c.ahead * wall.c.seconds_per_tick * 1000 == pytest.approx(UNSEEN)
 
 
 def test_auto_is_the_kernels() -> None:

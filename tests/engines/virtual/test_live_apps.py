@@ -134,3 +134,24 @@ def test_a_run_that_was_held_up_is_late_for_apps_but_never_too_early(tmp_path: P
     rtt = figures(summary_in(tmp_path), "ask")
     assert rtt["longest"] > 100e-6
     assert rtt["shortest"] > 8e-6  # of an empty rack, there and back
+
+
+def test_the_links_of_apps_make_up_for_interruptions(tmp_path: Path) -> None:
+    """The run is ahead by their delay, 0.2 s of wall time here, and apps get nothing before it is due all the same."""
+    rack = "rack: { hosts: 3, link: { delay: 1 ms } }\n"
+    flows = "traffic: { pattern: flows, flows: [{ src: h2, dst: h3, size: 150 MB }] }\ncontroller: fixed\n"
+    spans = "time: { duration: 200 ms, dilation: 200, warmup: 0 }\n"  # it ends with the app
+    file = experiment(tmp_path, f"{rack}{flows}{round_trips('while len(took) < 4')}{spans}")
+    process = start(tmp_path, "run", file, *LIVE)
+    process.read_until("running ")
+    (running,) = children(process.pid)
+    with suppress(ProcessLookupError):  # it has ended
+        while True:
+            os.kill(running, signal.SIGSTOP)
+            time.sleep(0.1)
+            os.kill(running, signal.SIGCONT)
+            time.sleep(0.1)
+    assert process.wait() in (0, 3), process.communicate()
+    summary = summary_in(tmp_path)
+    assert figures(summary, "ask")["shortest"] > 4e-3
+    assert summary["pacing_lag_p99"] * 200 < 0.05
