@@ -40,6 +40,19 @@ def payload(frame: Frame) -> int:
     return length - IPV4 - header
 
 
+def hold_up(folder: Path, file: str, seconds: float) -> None:
+    """Run it, but for half of the time, for so long at once."""
+    process = start(folder, "run", file, *LIVE)
+    process.read_until("running ")
+    (running,) = children(process.pid)
+    with suppress(ProcessLookupError):  # it has ended
+        while True:
+            for what in (signal.SIGSTOP, signal.SIGCONT):
+                os.kill(running, what)
+                time.sleep(seconds)
+    assert process.wait() in (0, 3), process.communicate()
+
+
 @pytest.mark.skipif(not shutil.which("iperf3") or not shutil.which("nstat"), reason="needs iperf3 and nstat")
 def test_tcp_beside_roce_is_marked_counted_and_captured(tmp_path: Path) -> None:
     """What its receiver's kernel and the flows count as CE is what the port has marked; and the run ends with them."""
@@ -121,16 +134,7 @@ def test_a_run_that_was_held_up_is_late_for_apps_but_never_too_early(tmp_path: P
     spans = "time: { duration: 200 ms, dilation: 1000, warmup: 0 }\n"  # it ends with the app
     until_held_up_twice = "while sum(one > 0.1 for one in took) < 2"
     file = experiment(tmp_path, f"{rack}{round_trips(until_held_up_twice)}{spans}")
-    process = start(tmp_path, "run", file, *LIVE)
-    process.read_until("running ")
-    (running,) = children(process.pid)
-    with suppress(ProcessLookupError):  # it has ended
-        while True:
-            os.kill(running, signal.SIGSTOP)
-            time.sleep(0.2)
-            os.kill(running, signal.SIGCONT)
-            time.sleep(0.2)
-    assert process.wait() in (0, 3), process.communicate()
+    hold_up(tmp_path, file, 0.2)
     rtt = figures(summary_in(tmp_path), "ask")
     assert rtt["longest"] > 100e-6
     assert rtt["shortest"] > 8e-6  # of an empty rack, there and back
@@ -142,16 +146,7 @@ def test_the_links_of_apps_make_up_for_interruptions(tmp_path: Path) -> None:
     flows = "traffic: { pattern: flows, flows: [{ src: h2, dst: h3, size: 150 MB }] }\ncontroller: fixed\n"
     spans = "time: { duration: 200 ms, dilation: 200, warmup: 0 }\n"  # it ends with the app
     file = experiment(tmp_path, f"{rack}{flows}{round_trips('while len(took) < 4')}{spans}")
-    process = start(tmp_path, "run", file, *LIVE)
-    process.read_until("running ")
-    (running,) = children(process.pid)
-    with suppress(ProcessLookupError):  # it has ended
-        while True:
-            os.kill(running, signal.SIGSTOP)
-            time.sleep(0.1)
-            os.kill(running, signal.SIGCONT)
-            time.sleep(0.1)
-    assert process.wait() in (0, 3), process.communicate()
+    hold_up(tmp_path, file, 0.1)
     summary = summary_in(tmp_path)
     assert figures(summary, "ask")["shortest"] > 4e-3
     assert summary["pacing_lag_p99"] * 200 < 0.05
