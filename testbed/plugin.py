@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 class PluginConfig(BaseModel):
     """Base of a plugin's options: unknown keys are refused; values carry units (see `testbed.units`), defaults may."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="strings")  # JSON has no infinity
 
     @model_validator(mode="before")
     @classmethod

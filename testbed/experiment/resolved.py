@@ -191,4 +191,4 @@ class Resolved:
 def _as_dict(choice: PluginChoice, plugin: Plugin, config: PluginConfig) -> dict[str, Any]:
     preset = choice.preset or next(iter(plugin.form.presets), None)
     own = choice.model_dump(mode="json", include=set(type(choice).model_fields) - {"name", "preset"})
-    return {"name": choice.name, "preset": preset, **own, **config.model_dump(mode="json")}
+    return {"name": choice.name, "preset": preset, **own, **json.loads(config.model_dump_json())}

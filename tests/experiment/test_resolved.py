@@ -11,6 +11,7 @@ import pytest
 from controllers.adpg import POLICIES
 from testbed.experiment.load import available, load, resolve
 from testbed.experiment.traffic.distribution import SHIPPED as SIZES
+from testbed.runs.overrides import resolve as overridden
 
 TRACE = "src,dst,bytes,start\nh1,h2,{},0\n"
 
@@ -23,6 +24,13 @@ def test_resolved_experiment_loads_as_itself(name: str, tmp_path: Path) -> None:
     again = resolve(load(str(file)))
     assert again.as_dict() == resolved.as_dict()
     assert json.loads(resolved.as_json()) == resolved.as_dict()
+
+
+def test_an_infinite_option_loads_as_itself_from_json_that_has_no_infinity(tmp_path: Path) -> None:
+    resolved = overridden("incast-2", {}, {}, ["receiver={name: rccc, preset: trimming}"])
+    file = tmp_path / "again.yaml"
+    file.write_text(json.dumps(resolved.as_dict(), allow_nan=False))
+    assert resolve(load(str(file))).as_dict() == resolved.as_dict()
 
 
 def sha256(file: Path) -> str:
