@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from testbed.base.strange import is_plain, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
 
 
 def load() -> None:
@@ -86,25 +88,32 @@ def values(column: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
 
 def check(file: Path) -> None:
     """That a Parquet file is whole, by what stands at its end; raises ArrowException, and OSError."""
-    from pyarrow import parquet
-
-    parquet.ParquetFile(file).close()
+    with _opened(file):
+        pass
 
 
 def read(file: Path) -> pa.Table:
     """One Parquet file; raises ArrowException if it is damaged or has a name that nobody gave, and OSError."""
     import pyarrow as pa
+
+    with _opened(file) as opened:
+        table = opened.read()
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            if not is_plain(name + "".join(_texts(column))):
+                raise pa.ArrowInvalid(f"column {visible(name)} has a text with a control character")
+    return table
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[ParquetFile]:
+    import pyarrow as pa
     from pyarrow import parquet
 
     try:
         with parquet.ParquetFile(file) as opened:
-            table = opened.read()
-        for name, column in zip(table.column_names, table.columns, strict=True):
-            if not is_plain(name + "".join(_texts(column))):
-                raise pa.ArrowInvalid(f"column {visible(name)} has a text with a control character")
+            yield opened
     except UnicodeDecodeError as error:
         raise pa.ArrowInvalid(f"a name or a text is not UTF-8: {error}") from None
-    return table
 
 
 def _texts(column: pa.ChunkedArray) -> Iterator[str]:

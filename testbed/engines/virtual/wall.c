@@ -62,15 +62,15 @@ static void rest(struct wall *wall)
 int wait_for(struct world *w, int64_t tick)
 {
 	struct wall *wall = w->wall;
-	int64_t due, begin = tick - wall->ahead, end, ns;
-	struct timespec t;
+	int64_t due, begin = tick - wall->ahead;
 
 	while ((due = tick_due(wall)) < begin) {
+		int64_t end = w->apps && next_out(w->apps) < begin ? next_out(w->apps) : begin;
+		int64_t ns = (int64_t)((double)(end - due) / wall->ticks_per_ns) + wall->grain - WAKING;
+		struct timespec t = {ns / 1000000000, ns % 1000000000};
+
 		if (is_needed(w))
 			return 0;
-		end = w->apps && next_out(w->apps) < begin ? next_out(w->apps) : begin;
-		ns = (int64_t)((double)(end - due) / wall->ticks_per_ns) + wall->grain - WAKING;
-		t = (struct timespec){ns / 1000000000, ns % 1000000000};
 		if (ns <= 0)
 			continue;
 		if (w->apps)
