@@ -202,7 +202,7 @@ class Lateness:
     pacing_lag: Lag  # actual minus scheduled time of sending
     feedback_lag: Lag  # time feedback waited for the agent after it was due
     timer_lag: Lag | None = None  # how late the agents' sleeps ended
-    app_lag: Lag | None = None  # time that packets of apps waited until the live engine took them in
+    app_lag: Lag | None = None  # that packets of apps lost between host and live engine
     cpu_idle: float = 1.0  # share of its time that the busiest core had left: the busiest half second, or p99
     cpu_idle_mean: float = 1.0  # the same, mean of all half seconds
     stalled_bytes: float = float("nan")  # that the bottleneck's shaper did not send in time
