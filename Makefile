@@ -2,7 +2,7 @@
 
 PYTHON := .venv/bin/python
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo -E)
-PYTEST := env PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -p no:cacheprovider
+PYTEST := env PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -p no:cacheprovider
 EXPERIMENT ?= incast-64
 HOSTS_PYTHON ?= $(PYTHON)
 DEGRADED := make run: the run is complete, its verdict is 'degraded'; the table says why and what to do. \
