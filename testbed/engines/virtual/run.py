@@ -158,6 +158,8 @@ class VirtualRun:
             interrupted = self._go_on(schedule, collector, live)
         except PluginFailed as error:
             interrupted = str(error)
+        if self.wall:
+            self.wall.end()
         self.sampler.end()
         self.agent.close()
         record = collector.record(interrupted)
@@ -169,8 +171,6 @@ class VirtualRun:
         record.captures = self.taps.end()
         record.clock_jump = 0.0  # of clocks that nothing here reads
         _forget_the_machine(record, live=self.wall is not None)
-        if self.wall:
-            self.wall.end()
         if self.apps:
             self.apps.end(record)
         record.wall_seconds = time.monotonic() - began
