@@ -24,7 +24,7 @@ def test_tcp_and_roce_share_a_line_by_class(tmp_path: Path) -> None:
     assert tcp["share"] > 30
     assert tcp["peak"] > 300e3  # 37 kB where sockets count them; Kmin is 400 kB
     assert rdma["packets"] > 0
-    assert len(summary["apps"]) == 5
+    assert [len(one["figures"]) > 1 for one in summary["apps"]] == [False] + 4 * [True]  # all four sockets were open
     sent = sum(one["figures"][1]["value"] for one in summary["apps"][1:])
     waits = tcp["peak"] + 4 * 4e6  # bytes that had not left their sockets when iperf3 was stopped
     assert tcp["packets"] * 1514 == pytest.approx(sent * 1514 / 1448, rel=0.05, abs=waits)
