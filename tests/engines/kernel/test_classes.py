@@ -90,8 +90,8 @@ def test_five_flows_in_three_queues(runs: Runs, tmp_path: Path) -> None:
     flows = tables["flows"].to_pydict()
     waited = rtt[~np.isnan(rtt)] - flows["base_rtt"][0]
     assert waited.min() > -0.01 * flows["base_rtt"][0]
-    # The packet that has begun, half of it on average; and the shaper's bucket. A clean run may have a stall or two, which
-    # move the mean and the last percents.
+    # The packet that has begun, half of it on average; and the shaper's bucket. A clean run may have a stall or two,
+    # which move the mean and the last percents.
     assert np.median(waited) < (0.5 + 1.5) * PACKET
     assert np.quantile(waited, 0.9) < (1 + 1.5) * PACKET
 
