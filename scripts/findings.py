@@ -196,12 +196,12 @@ def _said(name: str, measured: Measured) -> str:
     bad = sum(one.verdict.word != kept.CLEAN for one in runs)
     moving = sum(len(measured.restless(*cell)) for cell in measured.summaries)
     asked = sum(one.unrest != NOT_ASKED for one in runs)
-    at_rest = f"{moving or 'none'} not" if asked == len(runs) else f"{asked - moving} of the {asked} that were asked"
-    rest = f", {at_rest} at rest" if asked else ""
+    all_asked = f"{moving} not at rest" if moving else "all at rest"
+    at_rest = all_asked if asked == len(runs) else f"{asked - moving} of the {asked} that were asked at rest"
     counts = sorted({len(by_seed) for by_seed in measured.summaries.values()})
     seeds = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1])))) + (" seed" if counts[-1] == 1 else " seeds")
-    counted = f"{len(runs)} runs, {seeds} a cell, {bad or 'none'} degraded{rest}"
-    return f"`testbed reproduce {name} --engine {ENGINE}`: {counted}."
+    told = [f"{len(runs)} runs", f"{seeds} a cell", *[f"{bad} degraded"] * (bad > 0), *[at_rest] * (asked > 0)]
+    return f"`testbed reproduce {name} --engine {ENGINE}`: {', '.join(told)}."
 
 
 def main(arguments: list[str]) -> int:
