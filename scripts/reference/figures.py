@@ -9,7 +9,7 @@ from testbed.results.table import Cell, Table
 
 FILE = REFERENCE / "results.md"
 BEGIN, END = "<!-- figures: written by `make schema` from testbed/results/summary.py -->", "<!-- end of figures -->"
-HEADS = ("figure", "unit", "better", "definition", "source, and how ours differs")
+HEADS = ("figure", "unit, better", "definition; source, and how ours differs")
 
 
 def text() -> str:
@@ -21,4 +21,5 @@ def text() -> str:
 
 
 def _row(one: Figure) -> list[Cell]:
-    return [Cell(f"`{one.name}`"), *map(Cell, (one.unit, one.better, one.description, one.source))]
+    unit = ", ".join(filter(None, (one.unit, one.better)))
+    return [Cell(f"`{one.name}`"), Cell(unit), Cell("; ".join(filter(None, (one.description, one.source))))]

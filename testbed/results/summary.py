@@ -294,7 +294,9 @@ class Summary(BaseModel):
         "`dropped`", "", lambda m: of_bottleneck(m.record, m.window), source="the counters that operators read")
 
     shared: list[Shared] = figure(
-        "what each of several controllers got, one entry per controller, see below", "", lambda m: m.shared)
+        "what each of several controllers got, one entry each: `goodput` of its flows, their `share` of all in %, "
+        "`fair` (goodput per flow / that of all flows), `jain` over its flows, mean `rtt`, `marked` in %", "",
+        lambda m: m.shared)
     jain_controllers: Number = figure(
         "Jain's index over controllers that share a run: x is goodput per flow", "",
         lambda m: sharing.between(m.shared),
