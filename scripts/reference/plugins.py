@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,30 +33,32 @@ def text() -> str:
     lines = [INTRODUCTION]
     for kind in GROUPS:
         lines.append(f"## {kind.capitalize()}s\n")
-        described: dict[tuple[object, ...], str] = {}
+        described: dict[str, set[tuple[str, ...]]] = {}
         for plugin in available(kind):
             if plugin.form.__module__.startswith(OURS):
                 lines += _section(describe(plugin), described)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _section(plugin: dict[str, Any], described: dict[tuple[object, ...], str]) -> Iterator[str]:
-    """One plugin; options that stand at an earlier one are named."""
+def _section(plugin: dict[str, Any], described: dict[str, set[tuple[str, ...]]]) -> Iterator[str]:
+    """One plugin; what stands at the earlier one that has most in common with it is named."""
     yield f"### `{plugin['name']}`\n"
     yield f"{plugin['description']}\n"
     presets = [(f"`{name}`", what.replace("|", "\\|")) for name, what in preset_rows(plugin)]
     options = {
         (f"`{name}`", f"`{default}`" if default else "", what): name for name, default, what in option_rows(plugin)
     }
-    common = Counter(described[row] for row in options if row in described)
-    earlier = {row: described[row] for row in options if common[described.get(row, "")] >= FEWEST}
-    if presets and (twin := described.get(tuple(presets))):
-        yield f"Presets as [`{twin}`](#{twin}).\n"
+    twins = [one for one, rows in described.items() if presets and {*presets} <= rows]
+    if twins:
+        yield f"Presets as [`{twins[0]}`](#{twins[0]}).\n"
     else:
         yield from table(("preset", "options"), presets)
-    yield from table(("option", "default", "meaning"), [row for row in options if row not in earlier])
-    for other in dict.fromkeys(earlier.values()):
-        names = ", ".join(f"`{options[row]}`" for row, first in earlier.items() if first == other)
-        yield f"As in [`{other}`](#{other}): {names}.\n"
-    for row in (*options, tuple(presets)):
-        described.setdefault(row, plugin["name"])
+    nearest = max(described, key=lambda one: len(described[one] & {*options}), default="")
+    common = described.get(nearest, set()) & {*options}
+    if len(common) < min(FEWEST, len(options)):
+        common = set()
+    yield from table(("option", "default", "meaning"), [row for row in options if row not in common])
+    if common:
+        names = ", ".join(f"`{name}`" for row, name in options.items() if row in common)
+        yield f"As in [`{nearest}`](#{nearest}): {names}.\n"
+    described[plugin["name"]] = {*options, *presets}

@@ -15,7 +15,7 @@ from testbed.fidelity import verdict as judged
 from testbed.fidelity.invariants import CHECKS
 from testbed.fidelity.verdict import LIMITS, Limit
 
-UNKNOWN, DILATION = "...", "raise --dilation; the verdict says how much"
+UNKNOWN, DILATION = "...", "raise --dilation"
 PAGE = re.compile(r"docs/(\w+/)(\w+\.md)")
 FILE = REFERENCE / "verdicts.md"
 
@@ -39,7 +39,8 @@ Every reason that a verdict can give, and what to do about it. The table of a ru
 LATE = """
 ## The emulation fell behind, or what was asked cannot be judged
 
-*(w)*: of the measurement window. The engines are those that it can be said of.
+*(w)*: of the measurement window. The engines are those that it can be said of; the verdict says how much more dilation
+is needed.
 """
 BROKEN = """
 ## Something else than the experiment shaped the result
