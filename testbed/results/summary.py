@@ -35,9 +35,8 @@ class Summary(BaseModel):
 
     # fmt: off
     engine: str = figure(
-        "what carried the traffic: `kernel`; `virtual`: [a simulation](../explanation/engines.md#the-virtual-engine) "
-        "with the rack's programs; `fluid`: the [fluid model](../explanation/engines.md#the-fluid-engine), packets "
-        "are as many bytes; or `lab`: what only switches know is null", "", lambda m: m.record.engine)
+        "what carried the traffic, an [engine](../explanation/engines.md): packets of `fluid` are as many bytes, of "
+        "`lab` what only switches know is null", "", lambda m: m.record.engine)
     start_spread: Number = figure(
         "at most so far apart did the hosts of a lab start", "s", lambda m: m.record.start_spread)
     flows: int = figure("number of flows", "flows", lambda m: len(m.flows))
@@ -94,8 +93,8 @@ class Summary(BaseModel):
         "Jain", "per host", better="higher", same_as="jain_flows",
         source="DECC: x is the mean bandwidth of a compute node, so this one (a host's flows summed) is DECC's")
     fairness_flows: int = figure(
-        "flows compared: active for at least 90 % of the window. FR and Jain are null where these are one of "
-        "several, or moved less than half of the bytes", "flows", lambda m: int(m.steady.sum()))
+        "flows compared: active for at least 90 % of the window, each over that time. FR and Jain are null where "
+        "these are one of several, or moved less than half of the bytes", "flows", lambda m: int(m.steady.sum()))
 
     ql_mean: Number = figure(
         "queue latency of the bottleneck: queue / rate with the packet that is being sent, mean over time", "s",
@@ -145,8 +144,8 @@ class Summary(BaseModel):
     delay_p99: Number = figure(
         "packet delay one way: RTT p99 less half the base RTT", "s", lambda m: latency.packet_delay(m.record),
         "delay", "p99", better="lower",
-        source="DECC's P99 latency is the 99th percentile of one-way packet delay. This is nearest: it holds every "
-        "queue on the way there. Where acknowledgements queue too (all to all), it is an upper bound")
+        source="nearest to DECC's P99 latency, of one-way packet delay. Where acknowledgements queue too (all to all), "
+        "it is an upper bound")
 
     goodput: Number = figure(
         "payload acknowledged / time, all flows", "bit/s",
@@ -205,8 +204,7 @@ class Summary(BaseModel):
         "finite flows that did not, or never began because they wait for others", "flows",
         lambda m: m.completion.unfinished,
         source="quantiles of FCT and slowdown take them as longer than they had run (Kaplan and Meier), and are null "
-        "where too many did not finish; means leave them out, which flatters the rest, most of all the large flows of "
-        "a short run")
+        "where too many did not finish; means leave them out, which flatters large flows of a short run most")
     unfinished_bytes: Number = figure(
         "their share of the bytes of all finite flows", "%", lambda m: 100 * m.completion.unfinished_bytes)
     fct_mean: Number = figure(
