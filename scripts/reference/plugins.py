@@ -44,15 +44,15 @@ def _section(plugin: dict[str, Any], described: dict[str, set[tuple[str, ...]]])
     """One plugin; what stands at the earlier one that has most in common with it is named."""
     yield f"### `{plugin['name']}`\n"
     yield f"{plugin['description']}\n"
-    presets = [(f"`{name}`", what.replace("|", "\\|")) for name, what in preset_rows(plugin)]
+    presets = preset_rows(plugin)
     options = {
         (f"`{name}`", f"`{default}`" if default else "", what): name for name, default, what in option_rows(plugin)
     }
     twins = [one for one, rows in described.items() if presets and {*presets} <= rows]
     if twins:
         yield f"Presets as [`{twins[0]}`](#{twins[0]}).\n"
-    else:
-        yield from table(("preset", "options"), presets)
+    elif presets:
+        yield f"Presets: {'; '.join(f'`{name}` ({what})' for name, what in presets)}.\n"
     nearest = max(described, key=lambda one: len(described[one] & {*options}), default="")
     common = described.get(nearest, set()) & {*options}
     if len(common) < min(FEWEST, len(options)):
