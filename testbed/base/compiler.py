@@ -52,7 +52,8 @@ class Unit:
 
     def target(self) -> Path:
         """Where the outcome of this version of the source is: in the wheel, or kept in the cache."""
-        return shipped(self.file_name) or cache_folder() / self.file_name
+        name = self.file_name
+        return shipped(name) or cache_folder() / name
 
     @property
     def file_name(self) -> str:
