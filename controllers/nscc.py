@@ -14,7 +14,8 @@ and loss recovery. The preset `htsim-trimming` is for `rack.switch.trim`: each l
 differ:
 
 * The target is 1 base RTT without trimming and 0.75 with it (code; presets `htsim` and `htsim-trimming`), or 6 us at
-  12 us (its usage text).
+  12 us (its usage text). That RTT and the BDP by which windows grow are those of the network's longest path for every
+  flow; the longest window is by the flow's own path.
 * M is 4096 bytes whatever a packet is (code), for growth is a share of the BDP already; or the network's MTU (``mss``).
 * Delays of up to 1 us allow fast increase, at every RTT (code). Here that is scaled from the code's 12 us.
 * Delay is averaged with a gain per acknowledgement of 4096 bytes; here per 4096 bytes.
@@ -45,13 +46,13 @@ MOST_CUT = 0.5
 class NsccConfig(PluginConfig):
     """Options of `Nscc`; the defaults are uet-htsim's without trimming."""
 
-    target: float = Field(default=1, gt=0, description="Queueing delay that is aimed at, in base RTTs.")
+    target: float = Field(default=1, gt=0, description="Queueing delay aimed at, in base RTTs of the longest path.")
     mss: Size = Field(default=4096, gt=0, description="M, which increases are in proportion to.")
     proportional: float = Field(default=4, gt=0, description="alpha: growth per RTT without delay, in M at 150 kB BDP.")
     fair: float = Field(default=5, gt=0, description="fi: growth per RTT above the target without marks, likewise.")
     additive: float = Field(default=0.15, ge=0, description="eta: growth per base RTT whatever comes, likewise.")
     fast: float = Field(default=0.25, gt=0, description="Share by which fast increase grows per RTT, at 150 kB BDP.")
-    fast_delay: float = Field(default=1 / 12, gt=0, description="Delay up to which it is allowed, in base RTTs.")
+    fast_delay: float = Field(default=1 / 12, gt=0, description="Most delay for it, in base RTTs of the longest path.")
     gain: float = Field(default=0.0125, gt=0, le=1, description="Weight of 4096 acknowledged bytes in the mean delay.")
     adapt_delay: float = Field(default=4, gt=0, description="Delay that asks for quick adapt, in targets.")
     adapt_gate: float = Field(default=8, gt=0, description="Quick adapt if less than max window / this was delivered.")
@@ -97,13 +98,13 @@ class Nscc(CompiledController):
 
     def __init__(self, config: NsccConfig, path: Path) -> None:
         super().__init__(config, path)
-        a = path.bdp / REFERENCE_BDP
-        self.target = config.target * path.base_rtt
+        a = path.line_rate * path.longest_rtt / 8 / REFERENCE_BDP
+        self.target = config.target * path.longest_rtt
         # The proportional increase is in proportion to the target, too.
         self.alpha = config.proportional * config.mss * a / REFERENCE_RTT
         self.fair, self.eta = config.fair * config.mss * a, config.additive * config.mss * a
         self.fast_share = config.fast * a
-        self.fast_delay = config.fast_delay * path.base_rtt
+        self.fast_delay = config.fast_delay * path.longest_rtt
         self.base = path.base_rtt
         self.most = max(config.max_window * path.bdp, path.wire_size)
         self.set_cwnd(self.most)
@@ -184,11 +185,11 @@ class Nscc(CompiledController):
             self.decreased_at = now
 
     def adjust(self, now: float) -> None:
-        """Apply what was gathered, eight packets of the reference network at a time, or per base RTT."""
+        """Apply what was gathered, eight packets of the reference network at a time, or per longest RTT."""
         waited = now - self.adjusted_at
-        if self.received > ADJUST_AFTER or waited > self.path.base_rtt:
+        if self.received > ADJUST_AFTER or waited > self.path.longest_rtt:
             wanted = self.cwnd + self.increase / self.cwnd
-            if waited >= self.path.base_rtt:
+            if waited >= self.path.longest_rtt:
                 wanted += self.eta
                 self.adjusted_at = now
             self.increase = self.received = 0.0

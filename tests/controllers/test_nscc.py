@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from testbed.results.summary import Summary
 from testbed.runs.overrides import resolve
 from testbed.sdk.conformance.trial import Unwatched
 from tests.support.rows import ONE, WIRE, controller, feedback, paths
-from tests.support.simulated import measured
+from tests.support.simulated import measured, simulated
 from tests.support.theory import LINE, base_rtt
 from tests.support.theory import WIRE as PACKET
 
@@ -52,6 +53,15 @@ def test_proportional_increase_without_delay_is_4_mab_per_rtt() -> None:
 def test_fair_increase_above_the_target_is_5_ma_per_rtt() -> None:
     for delay in (1.0, 3.0):
         assert hear(nscc(), delay, packets=100) - BDP == pytest.approx(5 * M * A)
+
+
+def test_target_and_increases_are_of_the_network_and_the_window_is_of_the_path() -> None:
+    """As in uet-htsim: 0.75 of the longest RTT is below the target, though it is 1.5 base RTTs of half the path."""
+    made = controller("nscc", replace(paths(base_rtt=T / 2), longest_rtt=T))
+    assert made.cwnd[0] == 1.5 * BDP / 2
+    made.cwnd[:] = BDP / 2
+    grown = hear(made, 0.25, packets=50) - BDP / 2
+    assert grown == pytest.approx(4 * M * A * B / 4)
 
 
 def test_whatever_comes_a_base_rtt_adds_015_ma() -> None:
@@ -208,3 +218,19 @@ def test_unequal_windows_come_together_in_155_rtts() -> None:
     series = run.follow().flow_series
     first, second = series.acked_bytes[-1] - series.acked_bytes[series.time.searchsorted(duration - 5 * rtt)]
     assert first / (first + second) == pytest.approx(0.7, abs=0.05)
+
+
+def test_in_a_clos_who_is_near_the_receiver_is_done_first() -> None:
+    """15 send 2 MB each; in uet-htsim the one at the receiver's ToR is done after 1,090 us, the last after 2,455."""
+    settings = [
+        "rack={kind: clos, k: 4, link: {rate: 100 Gbit/s, delay: 1 us}, switch: {marking: dequeue}}",
+        "routing=reps",
+        "traffic={pattern: incast, senders: 15, size: 2 MB, payload: 4.086 kB}",
+        "tuner={name: static, kmin: 37.35 kB, kmax: 145.25 kB, pmax: 100 %}",
+        "controller.paced=off",
+        "time.warmup=0",
+        "time.duration=3 ms",
+    ]
+    done = simulated("incast-2", settings, controller="nscc").flows.finished
+    assert (done[14], done.max()) == pytest.approx((1090e-6, 2455e-6), rel=0.1)
+    assert done.argmin() == 14
