@@ -12,6 +12,9 @@
 #include "prefetch.h"
 
 #include <stddef.h>
+#include <stdlib.h>
+
+#define AHEAD 4 /* packets: meanwhile a line of a cache comes */
 
 /* It will come out of the line. */
 static void come_out(struct world *w, struct line *l, struct packet *p)
@@ -34,11 +37,26 @@ void expect_moment(struct part *own, int64_t tick)
 static void cross(struct world *w, struct line *l, struct packet *p)
 {
 	struct part *own = w->part;
+	struct crossings *out = &own->out[own->all->side][l->beyond - 1];
 
-	p->order = l - w->lines;
-	append(&own->out[own->all->side][l->beyond - 1], p);
+	if (out->count == out->room) {
+		out->room = out->room ? 2 * out->room : 64;
+		out->of = needed(realloc(out->of, (size_t)out->room * sizeof(*out->of)));
+	}
+	out->of[out->count++] = (struct crossing){l - w->lines, p};
 	surplus--;
 	expect_moment(own, p->arrives);
+}
+
+/* It is in another core's cache, or in none: fetch it, its line, and, once that is here, the packet that it goes behind. */
+static void expect_crossing(const struct world *w, const struct crossings *from, int64_t i)
+{
+	if (i + 2 * AHEAD < from->count) {
+		fetch_packet(from->of[i + 2 * AHEAD].packet);
+		__builtin_prefetch(&w->lines[from->of[i + 2 * AHEAD].line], 1);
+	}
+	if (i + AHEAD >= 0 && i + AHEAD < from->count)
+		__builtin_prefetch(w->lines[from->of[i + AHEAD].line].on_the_way.last, 1);
 }
 
 /* What others have sent here in the last window. */
@@ -47,14 +65,15 @@ static void take_in(struct world *w)
 	const struct part *own = w->part;
 
 	for (struct part *other = own->all->part; other < own->all->part + own->all->count; other++) {
-		struct fifo *from = &other->out[!own->all->side][own->number];
+		struct crossings *from = &other->out[!own->all->side][own->number];
 
-		while (from->first) {
-			struct packet *p = take(from);
-
-			surplus++;
-			come_out(w, &w->lines[p->order], p);
+		for (int64_t i = -2 * AHEAD; i < from->count; i++) {
+			expect_crossing(w, from, i);
+			if (i >= 0)
+				come_out(w, &w->lines[from->of[i].line], from->of[i].packet);
 		}
+		surplus += from->count;
+		from->count = 0;
 	}
 }
 

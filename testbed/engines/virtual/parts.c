@@ -116,10 +116,8 @@ static int64_t packets_sent(const struct part *own)
 {
 	int64_t sent = 0;
 
-	for (int64_t i = 0; i < own->all->count; i++) {
-		for (const struct packet *p = own->out[own->all->side][i].first; p; p = p->next)
-			sent++;
-	}
+	for (int64_t i = 0; i < own->all->count; i++)
+		sent += own->out[own->all->side][i].count;
 	return sent;
 }
 
@@ -367,6 +365,10 @@ int64_t thread_of(const struct parts *all, int64_t number)
 
 void forget_parts(struct parts *all)
 {
+	for (struct part *one = all->part; one < all->part + all->count; one++) {
+		for (int64_t i = 0; i < all->count; i++)
+			free(one->out[0][i].of), free(one->out[1][i].of);
+	}
 	free(all->part);
 	free(all);
 }

@@ -23,6 +23,15 @@ struct load {
 	int64_t thread, events, crossed; /* packets that went to other parts */
 };
 
+/* What has crossed a cut from one part to another in one window: where, and what. */
+struct crossings {
+	struct crossing {
+		int64_t line;
+		struct packet *packet;
+	} *of;
+	int64_t count, room;
+};
+
 struct part {
 	struct world *world; /* whose rack is that of the first part */
 	struct datapath *agent;
@@ -30,7 +39,7 @@ struct part {
 	int64_t number;
 	int64_t thread, counted; /* who works for it; its events when that was last looked at: balance.h */
 	int64_t next; /* tick before which nothing will happen that it has caused or waits for */
-	struct fifo out[2][MOST_PARTS]; /* packets that have crossed a cut to each other part */
+	struct crossings out[2][MOST_PARTS]; /* to each other part */
 	struct decider *deciders; /* its own copies, in the order of the rack's; NULL: these themselves */
 	int64_t endless; /* a timer stays in the past */
 	const int64_t *recorded; /* how many of its decisions have not been taken */
