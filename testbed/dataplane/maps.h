@@ -90,6 +90,7 @@ struct port_config {
 	__u32 loss; /* probability of a random drop << 32, minus one; 0 for none */
 	__u32 slack; /* bytes by which the shaper's backlog may differ from the virtual queue */
 	__u32 peer;  /* ifindex of the peer; 0 for unknown */
+	__u64 spare[2]; /* as of all below: each begins at a line of a cache */
 };
 
 /* Per interface: what came out of its link. What a port has enqueued and its peer has not received yet waits in the
@@ -101,6 +102,7 @@ struct arrivals {
 	__u64 detour;	/* ifindex of where packets of others go on, which delays them; 0: they go straight on */
 	__u64 loss;	/* where nic_tx is: probability that the host's link loses what comes, << 32, minus one; 0 for none */
 	__u64 drawn;	/* packets of which that was drawn */
+	__u64 spare[2];
 };
 
 struct port_counters {
@@ -119,6 +121,7 @@ struct port_counters {
 	__u64 stalled;      /* bytes that the shaper did not send in time: the queue was corrected upwards by them */
 	__u64 trimmed_packets; /* found no room; their headers are among the others, or dropped */
 	__u64 histogram[QUEUE_BINS]; /* of the queue that arriving packets found */
+	__u64 spare[2];
 };
 
 #define QUEUES 8 /* of a port, with classes */

@@ -34,6 +34,7 @@ struct queue {
 	__u32 share; /* of them that gets in << 32, minus one; 0: not measured yet */
 	__u32 position; /* shares of the packets that have come since the last draw */
 	__u32 drawn; /* the position that wins */
+	__u64 spare; /* up to a line of a cache */
 };
 
 struct {

@@ -86,19 +86,23 @@ RECEIVER = np.dtype(
     ]
 )
 """struct receiver of receive.bpf.h."""
-PORT_CONFIG = struct.Struct("=QQQIIIIII")  # drain, bytes/s, longest ns, buffer, node, kbit/s, loss, slack, peer
+PORT_CONFIG = struct.Struct("=QQQIIIIII16x")  # drain, bytes/s, longest ns, buffer, node, kbit/s, loss, slack, peer
 PORT_RED = struct.Struct("=IIII")  # lock, Kmin, Kmax, Pmax
-PORT_QUEUE = struct.Struct("=IIQQQQIIII")  # lock, random state, bytes, time, bytes dequeued; the rest begins with zeros
+PORT_QUEUE = struct.Struct("=IIQQQQIIII8x")  # lock, random state, bytes, time, bytes dequeued; then zeros at first
 PORT_COUNTERS = np.dtype(
     [
         *((name, "<u8") for name in ("packets", "bytes", "marked_packets", "marked_bytes", "dropped_packets")),
         *((name, "<u8") for name in ("dropped_bytes", "lost_packets", "queue", "last_ns", "peak", "area", "found")),
         *((name, "<u8") for name in ("stalled", "trimmed_packets")),
         ("histogram", "<u8", (QUEUE_BINS,)),
+        ("spare", "<u8", (2,)),
     ]
 )
 ARRIVALS = np.dtype(
-    [("bytes", "<u8"), ("packets", "<u8"), ("answered", "<u8"), ("detour", "<u8"), ("loss", "<u8"), ("drawn", "<u8")]
+    [
+        *((name, "<u8") for name in ("bytes", "packets", "answered", "detour", "loss", "drawn")),
+        ("spare", "<u8", (2,)),
+    ]
 )
 # CNP interval in wall ns, ring flags, flowlet gap in wall ns, PFC or not, xon; port and P_Key of the tag, big-endian;
 # far end or not; routing, seed; second bytes of the IP headers of ACKs and CNPs; flows that send again, packets that

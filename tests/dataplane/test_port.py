@@ -254,7 +254,7 @@ def test_dropped_frames_are_not_on_their_way(rig: Bench) -> None:
 
 def test_what_comes_out_of_a_link_is_counted_and_goes_on(rig: Bench) -> None:
     assert [rig.ingress(data()) for _ in range(3)] == [UNSPEC] * 3
-    assert rig.nic.arrivals[LOOPBACK].tolist() == (3 * FULL, 3, 0, 0, 0, 0)
+    assert rig.nic.arrivals[LOOPBACK].tolist()[:6] == (3 * FULL, 3, 0, 0, 0, 0)
 
 
 def test_nothing_passes_a_link_that_was_cut(rig: Bench) -> None:

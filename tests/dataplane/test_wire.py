@@ -54,7 +54,7 @@ RECORDS = {
 }
 # struct in C: its Struct in Python and the C fields in order
 PACKED = {
-    "port_config": (wire.PORT_CONFIG, "drain rate_Bps longest_ns buffer node rate_kbps loss slack peer"),
+    "port_config": (wire.PORT_CONFIG, "drain rate_Bps longest_ns buffer node rate_kbps loss slack peer spare"),
     "nic_settings": (
         wire.NIC_SETTINGS,
         "cnp_interval_ns ring_flags flowlet_gap_ns lossless xon port pkey at_far_end routing seed ack_tos cnp_tos "
@@ -68,7 +68,7 @@ PACKED = {
     ),
     "int_hop": (wire.INT_HOP, "node queue ts_ns tx_bytes rate"),
     "red": (wire.PORT_RED, "lock kmin kmax pmax"),
-    "queue": (wire.PORT_QUEUE, "lock random bytes last_ns tx_bytes sent offered share position drawn"),
+    "queue": (wire.PORT_QUEUE, "lock random bytes last_ns tx_bytes sent offered share position drawn spare"),
 }
 CONSTANTS = {
     "SCARCE": wire.SCARCE,
@@ -147,8 +147,8 @@ def ask_compiler(folder: Path, includes: str, expressions: list[str]) -> list[in
 
 def offsets(layout: struct.Struct) -> list[int]:
     """Where each field of a Struct begins."""
-    order, codes = layout.format[0], layout.format[1:]
-    return [struct.calcsize(order + codes[:i]) for i in range(len(codes))]
+    order, codes = layout.format[0], re.findall(r"\d*[a-zA-Z]", layout.format[1:])
+    return [struct.calcsize(order + "".join(codes[:i])) for i in range(len(codes))]
 
 
 def test_records_are_those_of_wire_h(tmp_path: Path) -> None:

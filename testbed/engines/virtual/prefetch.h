@@ -42,9 +42,9 @@ static void expect(const struct line *l, const struct packet *p)
 
 /*
  * The line's first packet is the next of all to arrive: fetch what its node will touch. At a switch that is the port that it
- * leaves by, unless there are several: which one that is takes long to say.
+ * leaves by, unless all queues have a say in which one that is.
  */
-static void expect_at_node(const struct world *w, const struct line *l)
+static void expect_at_node(struct world *w, const struct line *l)
 {
 	const struct packet *p = l->on_the_way.first;
 	const struct line *out;
@@ -53,9 +53,10 @@ static void expect_at_node(const struct world *w, const struct line *l)
 	if (p->next)
 		__builtin_prefetch(p->next);
 	__builtin_prefetch((const struct arrivals *)w->arrivals + l->to, 1);
+	__builtin_prefetch((const struct port_config *)w->port_config + l->to);
 	if (l->receiver < 0 || is_pause_frame(p))
 		return;
-	out = only_next_line(w, l->receiver, p);
+	out = w->routing == ADAPTIVE ? only_next_line(w, l->receiver, p) : next_line(w, l->receiver, p);
 	if (!out)
 		return;
 	port = at + (out - w->lines);
@@ -72,7 +73,7 @@ static void expect_at_node(const struct world *w, const struct line *l)
  * Of a large rack nothing stays in the caches: fetch what comes next. The next occasions are near the top of the heap, and
  * rise: of those two steps below it the line is fetched, of those one step below it the first packet.
  */
-static void look_ahead(const struct world *w)
+static void look_ahead(struct world *w)
 {
 	int64_t end = end_of_heap(w), last = first_below(TOP) + BELOW;
 
