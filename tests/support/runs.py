@@ -143,10 +143,15 @@ def run_clean(folder: Path, *arguments: str, latest: float = math.inf) -> dict[s
         PACE.spare -= time.monotonic() - began
         if attempt + 1 >= LEAST and PACE.spare < 0:
             break
+    skip_if_stolen(host, "no clean run")
+    pytest.fail("no clean run at --dilation\n" + "\n".join(seen))
+
+
+def skip_if_stolen(host: Processors, what: str) -> None:
+    """Where nothing can be asserted of real packets: ``host`` counts from before the first of them."""
     host.sample()
     if host.stolen > STOLEN:
-        pytest.skip(f"no clean run: other virtual machines took {host.stolen:.1%} of a core's time")
-    pytest.fail("no clean run at --dilation\n" + "\n".join(seen))
+        pytest.skip(f"{what}: other virtual machines took {host.stolen:.1%} of a core's time")
 
 
 def _dilation(arguments: tuple[str, ...]) -> float:
