@@ -1,8 +1,8 @@
 """Runs experiments through the command line, as a user does, and reads their summaries.
 
 Physics is asserted of runs that the tool itself calls clean: the machine that runs the tests may be busy for a while.
-Where it is a virtual one whose host gives its cores to others all that while, as the kernel counts it, nothing can be
-asserted, and the test is skipped with that share.
+Where it is a virtual one whose host gives its cores to others, as the kernel counts it, nothing can be asserted: tests
+that fail then are skipped (conftest.py).
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
 import pytest
-from _pytest.outcomes import Failed, Skipped
+from _pytest.outcomes import Failed
 
-from testbed.fidelity.processors import STOLEN, Processors
 from tests.support.commands import command
 
 ATTEMPTS, LEAST = 6, 2  # at most and, once all tests together have spent `SPARE_SECONDS` on attempts, at least
@@ -74,7 +73,7 @@ class Runs:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._made: dict[tuple[float, tuple[str, ...]], Run | Failed | Skipped] = {}
+        self._made: dict[tuple[float, tuple[str, ...]], Run | Failed] = {}
         self._asked: set[tuple[float, tuple[str, ...]]] = set()  # by the test that is under way
 
     def clean(self, *arguments: str, latest: float = math.inf) -> Run:
@@ -94,11 +93,11 @@ class Runs:
             self._made.pop(key, None)
         self._asked.clear()
 
-    def _make(self, arguments: tuple[str, ...], latest: float) -> Run | Failed | Skipped:
+    def _make(self, arguments: tuple[str, ...], latest: float) -> Run | Failed:
         folder = Path(mkdtemp(dir=self._folder))
         try:
             return Run(run_clean(folder, *arguments, latest=latest), folder / "clean")
-        except (Failed, Skipped) as error:
+        except Failed as error:
             return error
 
 
@@ -123,7 +122,7 @@ def run_clean(folder: Path, *arguments: str, latest: float = math.inf, will_do: 
     they warn of. ``latest``: by how much no packet may have left late, nominal seconds; for figures that one stall
     would change, which a verdict allows. The results are in ``folder / "clean"``.
     """
-    seen, host = [], Processors()
+    seen = []
     for attempt in range(ATTEMPTS):
         began = time.monotonic()
         dilation = ("--dilation", f"{PACE.slower * _dilation(arguments):g}")
@@ -144,15 +143,7 @@ def run_clean(folder: Path, *arguments: str, latest: float = math.inf, will_do: 
         PACE.spare -= time.monotonic() - began
         if attempt + 1 >= LEAST and PACE.spare < 0:
             break
-    skip_if_stolen(host, "no clean run")
     pytest.fail("no clean run at --dilation\n" + "\n".join(seen))
-
-
-def skip_if_stolen(host: Processors, what: str) -> None:
-    """Where nothing can be asserted of real packets: ``host`` counts from before the first of them."""
-    host.sample()
-    if host.stolen > STOLEN:
-        pytest.skip(f"{what}: other virtual machines took {host.stolen:.1%} of a core's time")
 
 
 def _dilation(arguments: tuple[str, ...]) -> float:
