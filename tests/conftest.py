@@ -28,8 +28,8 @@ gc.disable()
 
 # Of tests that measure: a clean run may have one stall of two RTTs, which moves a mean. What is wrong every time fails
 # every time; the summary names what was tried again.
-RERUNS, RERUN_FOR = 2, ("AssertionError", "Uncalibrated")
-AGAIN = pytest.mark.flaky(reruns=RERUNS, only_rerun=list(RERUN_FOR))
+RERUNS, MEASURED = 2, ("AssertionError", "Uncalibrated")
+AGAIN = pytest.mark.flaky(reruns=RERUNS, only_rerun=[*MEASURED, "Aborted"])
 CORES = pytest.StashKey[Processors]()
 
 
@@ -55,7 +55,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    item.stash[CORES] = Processors()
+    if item.get_closest_marker("measures"):
+        item.stash[CORES] = Processors()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -65,12 +66,13 @@ def pytest_runtest_makereport(
     """What measures is skipped instead of failed, with that share, where the host of this machine took its cores.
 
     Meanwhile nothing runs here, not even timers: nothing can be asserted of real packets. It is tried again before.
+    What a test leaves behind, and whatever else is wrong, fails there, too.
     """
     report = yield
-    if not (call.excinfo and report.failed and item.get_closest_marker("measures")):
+    cores = item.stash.get(CORES, None)
+    if not (cores and call.excinfo and call.when != "teardown" and call.excinfo.typename in (*MEASURED, "Failed")):
         return report
-    again = call.excinfo.typename in RERUN_FOR and getattr(item, "execution_count", 1) <= RERUNS
-    cores = item.stash[CORES]
+    again = call.excinfo.typename in MEASURED and getattr(item, "execution_count", 1) <= RERUNS
     cores.sample()
     if cores.stolen > STOLEN and not again:
         said = f"other virtual machines took {cores.stolen:.1%} of a core's time: {call.excinfo.exconly()}"

@@ -21,8 +21,13 @@ def tell(times):
 tell(0)
 times = iter(range(1, 9))
 
+@pytest.fixture
+def left():
+    yield
+    pytest.fail("a link is left behind")
+
 @pytest.mark.measures
-def test_it():
+def test_it(request):
     tell(next(times))
     {fails}
 """
@@ -34,6 +39,8 @@ def test_it():
         ("assert False", 1000, "1 skipped, 2 rerun"),
         ("pytest.fail('no clean run')", 1000, "1 skipped"),
         ("assert False", 10, "1 failed, 2 rerun"),
+        ("1 / 0", 1000, "1 failed"),
+        ("request.getfixturevalue('left')", 1000, "1 passed, 1 error"),
         ("pass", 1000, "1 passed"),
     ],
 )
