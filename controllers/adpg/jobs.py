@@ -1,7 +1,5 @@
 """How ADPG's policies are made: `testbed train`, `distil`, `explain` and `export`."""
 
-from __future__ import annotations
-
 from testbed.sdk.jobs import JobSet
 
 from .export.job import EXPORT

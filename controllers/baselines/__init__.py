@@ -5,8 +5,6 @@
 service to users: docs/explanation/learned.md says what they do, docs/findings/adpg.md why they fail.
 """
 
-from __future__ import annotations
-
 from .aurora import Aurora
 from .multipliers import Ppo, Reinforce
 

@@ -6,8 +6,6 @@ the shipped ones, with the command, the seeds and the log of their training;
 docs/explanation/decc.md what differs from the paper.
 """
 
-from __future__ import annotations
-
 from .boosted import Decc
 from .neural import DeccNn, DeccQuantised
 

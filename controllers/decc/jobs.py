@@ -1,7 +1,5 @@
 """How DECC's policies are made: `testbed train` and `distil`."""
 
-from __future__ import annotations
-
 from testbed.sdk.jobs import JobSet
 
 from .job_distil import DISTIL

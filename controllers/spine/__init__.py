@@ -5,8 +5,6 @@ says nothing about it beyond its idea. `policies` has the shipped policy, with t
 command, the seeds and the log of its training; docs/explanation/spine.md what is known and what came out.
 """
 
-from __future__ import annotations
-
 from .controller import Spine
 
 __all__ = ["Spine"]

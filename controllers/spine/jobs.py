@@ -1,7 +1,5 @@
 """How SPINE's policy is made: `testbed train`."""
 
-from __future__ import annotations
-
 from testbed.sdk.jobs import JobSet
 
 from .job_train import TRAIN

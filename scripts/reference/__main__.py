@@ -1,7 +1,5 @@
 """Writes what is made of the code: pages of docs/reference, and the schema of experiment files (``make schema``)."""
 
-from __future__ import annotations
-
 from scripts.reference import cli, experiment, figures, metrics, plugins, schema, verdicts
 
 WRITTEN = {one.FILE: one.text for one in (schema, cli, experiment, figures, metrics, plugins, verdicts)}

@@ -1,7 +1,5 @@
 """``python -m testbed.cli.sweep_child PARENT run ...``: the command line, ended with its parent."""
 
-from __future__ import annotations
-
 import sys
 
 from testbed.base.linux import die_with_parent

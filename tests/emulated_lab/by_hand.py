@@ -1,7 +1,5 @@
 """`make lab` as tests start it: it ends with whoever started it, also with a test that is killed."""
 
-from __future__ import annotations
-
 import sys
 
 COMMAND = ("setpriv", "--pdeathsig", "TERM", sys.executable, "-m", "tests.emulated_lab")

@@ -3,8 +3,6 @@
 Most of what a run would import, and the command line, whose options take a while to find out.
 """
 
-from __future__ import annotations
-
 import gc
 from importlib import import_module
 

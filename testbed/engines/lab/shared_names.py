@@ -3,8 +3,6 @@
 Ansible sends it to hosts that have no testbed: it needs the standard library only.
 """
 
-from __future__ import annotations
-
 ROLLOUT = "/etc/testbed/rollout.json"  # what the last rollout wants of a host
 STATE = "/var/lib/testbed/state.json"  # how far that rollout is
 PCC_LOGS = "/run/testbed/pcc"  # DEVICE.log and DEVICE.pid of PCC programs

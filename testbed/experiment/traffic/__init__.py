@@ -1,7 +1,5 @@
 """Who sends to whom: one module per pattern, each a block `traffic:` of the experiment file."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -10,8 +10,6 @@ Counters are cumulative and are interpolated at its two ends, so it need not fal
 times are of the whole run.
 """
 
-from __future__ import annotations
-
 from testbed.results.figures.fairness import jain
 from testbed.results.figures.latency import base_rtt
 from testbed.results.figures.spans import Window, growth, window

@@ -1,7 +1,5 @@
 """What a candidate's source may use: enough to decide from the own flow's feedback, and nothing to look around with."""
 
-from __future__ import annotations
-
 import math
 
 IMPORTS = {  # from MODULE import NAME

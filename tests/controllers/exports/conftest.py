@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tests.support.card.exports import card, exports, libraries
 
 __all__ = ["card", "exports", "libraries"]

@@ -1,7 +1,5 @@
 """Jobs: ranks that compute, and exchange messages that wait for each other."""
 
-from __future__ import annotations
-
 from testbed.experiment.traffic.jobs.files import ChakraTrace, GoalFile
 from testbed.experiment.traffic.jobs.operations import AllGather, AllReduce, AllToAllV, Broadcast, Reduce, ReduceScatter
 from testbed.experiment.traffic.jobs.training import Pipeline, Training
