@@ -7,7 +7,9 @@ wait for nothing, because receivers are never slow here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from graphlib import CycleError, TopologicalSorter
 
 from testbed.experiment.events import Step
 from testbed.experiment.topology.tables import Hops, Tables
@@ -18,8 +20,20 @@ Graph = dict[str, set[str]]  # by the name of a port between switches: those tha
 
 def possible(tables: Tables, steps: Sequence[Step] = ()) -> str:
     """How the switches of a rack could deadlock, now or when they reroute; empty if they cannot."""
-    if found := cycle(dependencies(tables.hops)):
-        return _message(found)
+    for since, graph in _routed(tables, steps):
+        if found := cycle(graph):
+            return _message(found) + since
+    return ""
+
+
+def every_dependency(tables: Tables, steps: Sequence[Step] = ()) -> Graph:
+    """Over the routes of the whole run."""
+    return _together(graph for _, graph in _routed(tables, steps))
+
+
+def _routed(tables: Tables, steps: Sequence[Step]) -> Iterator[tuple[str, Graph]]:
+    """Since when, and the dependencies from then on."""
+    yield "", dependencies(tables.hops)
     for step in steps:
         if step.verb != "reroute":
             for link in step.links:
@@ -27,23 +41,15 @@ def possible(tables: Tables, steps: Sequence[Step] = ()) -> str:
             continue
         before = dependencies(tables.hops)  # what has come in over the old routes is still there
         tables.reroute(step.links)
-        after = dependencies(tables.hops)
-        if found := cycle({port: before.get(port, set()) | after.get(port, set()) for port in {**before, **after}}):
-            return f"{_message(found)}, with the routes from {show_time(step.at)} on"
-    return ""
+        yield f", with the routes from {show_time(step.at)} on", _together((before, dependencies(tables.hops)))
 
 
-def every_dependency(tables: Tables, steps: Sequence[Step] = ()) -> Graph:
-    """Over the routes of the whole run."""
-    graph = dependencies(tables.hops)
-    for step in steps:
-        for link in step.links if step.verb != "reroute" else ():
-            (tables.link_down if step.verb == "down" else tables.link_up)(link)
-        if step.verb == "reroute":
-            tables.reroute(step.links)
-            for port, waits in dependencies(tables.hops).items():
-                graph[port] = graph.get(port, set()) | waits
-    return graph
+def _together(graphs: Iterable[Graph]) -> Graph:
+    found: Graph = defaultdict(set)
+    for graph in graphs:
+        for port, waits in graph.items():
+            found[port] |= waits
+    return found
 
 
 def _message(ports: Sequence[str]) -> str:
@@ -69,19 +75,10 @@ def dependencies(hops: Hops) -> Graph:
     return graph
 
 
-def cycle(graph: Mapping[str, set[str]]) -> list[str]:
+def cycle(graph: Graph) -> list[str]:
     """The ports of one cycle, in order; empty if there is none."""
-    done: set[str] = set()
-    for start in sorted(graph):
-        path = {} if start in done else {start: iter(graph[start])}  # the ports on it, and what each has left to ask
-        while path:
-            at = next(reversed(path))
-            ahead = next((port for port in path[at] if port not in done), None)
-            if ahead is None:
-                done.add(at)
-                del path[at]
-            elif ahead in path:
-                return list(path)[list(path).index(ahead) :]
-            else:
-                path[ahead] = iter(graph.get(ahead, ()))
+    try:
+        TopologicalSorter({port: sorted(graph[port]) for port in sorted(graph)}).prepare()
+    except CycleError as error:
+        return [*reversed(error.args[1][1:])]  # which goes back, and ends where it begins
     return []
