@@ -11,76 +11,29 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bench import (
-    adpg,
-    agents,
-    closed_loop,
-    command,
-    controllers,
-    cores,
-    decisions,
-    disturbed,
-    first,
-    flows,
-    gym,
-    items,
-    live,
-    monitor,
-    packet,
-    peers,
-    queues,
-    rank,
-    reproduce,
-    scale,
-    score,
-    threads,
-    tuners,
-    virtual,
-    workers,
-)
+from bench import command
 from bench.measure import Row, table
 from testbed.errors import TestbedError
 
 Part = Callable[[], Iterator[Row]]
-ITEMS: dict[str, Part] = {
-    "controllers": controllers.of_controllers,
-    "decisions": decisions.of_decisions,
-    "flows": flows.of_flows,
-    "live": live.of_live,
-    "switch": items.of_switch,
-    "packet": packet.of_packet,
-    "monitor": monitor.of_monitor,
-    "tuners": tuners.of_tuners,
-    "goodput": items.of_goodput,
-    "help": items.of_help,
-    "memory": items.of_memory,
-    "start": items.of_start,
-    "lines": items.of_lines,
-    "adpg": adpg.of_adpg,
-    "gym": gym.of_gym,
-    "virtual": virtual.of_virtual,
-    "scale": scale.of_scale,
-    "threads": threads.of_threads,
-    "cores": cores.of_cores,
-    "peers": peers.of_peers,
-    "queues": queues.of_queues,
-    "first": first.of_first,
-    "workers": workers.of_workers,
-    "score": score.of_score,
-    "reproduce": reproduce.of_reproduce,
+MODULES = {  # of `of_NAME`, where that is not bench/NAME.py
+    "closed-loop": "closed_loop",
+    "clean-loop": "closed_loop",
+    **dict.fromkeys(("switch", "goodput", "help", "memory", "start", "lines"), "items"),
 }
-COMPARED: dict[str, Callable[[tuple[command.Tree, ...]], Iterator[Row]]] = {  # with another checkout, if there is one
-    "closed-loop": closed_loop.of_closed_loop,
-    "clean-loop": closed_loop.of_clean_loop,
-    "agents": agents.of_agents,
-    "disturbed": disturbed.of_disturbed,
-}
-NAMES = (*COMPARED, *ITEMS, "rank")
+COMPARED = ("closed-loop", "clean-loop", "agents", "disturbed")  # with another checkout, if there is one
+NAMES = (
+    *COMPARED, "controllers", "decisions", "flows", "live", "switch", "packet", "monitor", "tuners", "goodput", "help",
+    "memory", "start", "lines", "adpg", "gym", "virtual", "scale", "threads", "cores", "peers", "queues", "first",
+    "workers", "score", "reproduce", "rank",
+)  # fmt: skip
 ROOTLESS = {"gym", "virtual", "scale", "threads", "cores", "peers", "queues", "first", "workers", "score", "reproduce"}
 LONG = {"disturbed", "rank", "reproduce", "peers"}  # only if named
+ROOT = Path(__file__).resolve().parent.parent
 BUSY = 0.5  # load average above which figures should not be trusted
 
 
@@ -111,15 +64,14 @@ def main() -> int:
     except command.CommandFailed as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
-    parts: dict[str, Part] = {name: partial(part, trees) for name, part in COMPARED.items()}
-    parts |= ITEMS | {"rank": partial(rank.of_rank, chosen.kept)}
+    given = {**dict.fromkeys(COMPARED, (trees,)), "rank": (chosen.kept,)}
     machine, began = _machine(), time.monotonic()
     if machine["load"] > BUSY:
         print(f"bench: the load average is {machine['load']:.1f}: this machine is not quiet", file=sys.stderr)
     rows: list[Row] = []
-    for name in chosen.only or [one for one in parts if one not in LONG]:
+    for name in chosen.only or [one for one in NAMES if one not in LONG]:
         print(f"bench: {name}", file=sys.stderr, flush=True)
-        rows += _rows(name, parts[name])
+        rows += _rows(name, partial(_part(name), *given.get(name, ())))
     print(f"{machine['kernel']}, {machine['cpu']}, {machine['cores']} cores, commit {machine['commit']}\n")
     print(table(rows))
     print(f"\n{time.monotonic() - began:.0f} s")
@@ -127,6 +79,13 @@ def main() -> int:
         content = {"machine": machine, "rows": [row.as_dict() for row in rows]}
         chosen.json.write_text(json.dumps(content, indent=2) + "\n")
     return int(any(row.passed is False for row in rows))
+
+
+def _part(name: str) -> Callable[..., Iterator[Row]]:
+    """Loaded when its turn comes: some need packages that others do without."""
+    module = import_module(f"bench.{MODULES.get(name, name)}")
+    part: Callable[..., Iterator[Row]] = getattr(module, f"of_{name.replace('-', '_')}")
+    return part
 
 
 def _rows(name: str, part: Part) -> list[Row]:
@@ -140,7 +99,7 @@ def _rows(name: str, part: Part) -> list[Row]:
 
 
 def _machine() -> dict[str, Any]:
-    describe = ["git", "-c", f"safe.directory={items.ROOT}", "-C", str(items.ROOT), "describe", "--always", "--dirty"]
+    describe = ["git", "-c", f"safe.directory={ROOT}", "-C", str(ROOT), "describe", "--always", "--dirty"]
     commit = subprocess.run(describe, capture_output=True, text=True, check=False).stdout.strip()
     models = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     return {
