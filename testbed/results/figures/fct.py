@@ -12,7 +12,7 @@ from testbed.results.figures.censored import Censored
 from testbed.results.figures.unknown import NULL_IF_UNKNOWN, Number, mean, ratio
 from testbed.results.record import FlowTable, RunRecord
 
-ELEPHANT = 1e6  # bytes: PET calls a flow above it an elephant, one of at most this size a mouse
+ELEPHANT = 1e6  # bytes: PET (sections 4 and 5.5) calls a flow above it an elephant, one of at most this size a mouse
 SHORT = 1e4  # bytes: PowerTCP's short flows, and the sizes to which HPCC's curves of slowdown are flat
 PARTS = 20  # bins with 5 % of the flows each, as the HPCC repository's script makes (sheet 6.8)
 DECADES = 10.0 ** np.arange(3, 10)  # 1 kB ... 1 GB
@@ -74,17 +74,6 @@ def completion(record: RunRecord, kept: NDArray[np.bool_] | None = None) -> Comp
 def slowdowns(times: Floats, ideal: Floats) -> Floats:
     """FCT / ideal FCT, at least 1; nan where the flow did not finish."""
     return np.asarray(np.maximum(times / ideal, 1.0))
-
-
-def completion_by_class(record: RunRecord, elephant: float = ELEPHANT) -> tuple[Completion, Completion]:
-    """`completion` of the mice, up to ``elephant`` bytes, and of the larger ones (PET, sections 4 and 5.5)."""
-    mice = record.flows.size <= elephant
-    return completion(record, mice), completion(record, ~mice)
-
-
-def completion_of_short(record: RunRecord, largest: float = SHORT) -> Completion:
-    """`completion` of the flows of at most ``largest`` bytes, which are some of the mice."""
-    return completion(record, record.flows.size <= largest)
 
 
 @dataclass(frozen=True)

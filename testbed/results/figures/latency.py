@@ -98,15 +98,15 @@ def rtt_quantile(record: RunRecord, q: float) -> float:
     return max(record.rtt_histogram.quantile(q), record.rtt_min)  # the former if either is nan
 
 
-def packet_delay(record: RunRecord, q: float = 0.99) -> float:
-    """End-to-end delay of a data packet, source to destination, that a share ``q`` did not exceed, s.
+def packet_delay(record: RunRecord) -> float:
+    """End-to-end delay of a data packet, source to destination, that 99 % did not exceed, s: DECC's P99 latency.
 
-    DECC's P99 latency with ``q`` 0.99. Derived: the RTT's quantile less half the base RTT, which is what the way
+    Derived: the RTT's quantile less half the base RTT, which is what the way
     back takes when it is empty. This is nearer to DECC's than base RTT / 2 + QL p99 is, for it holds every queue on
     the way and not only the bottleneck's. Trap: where data flows both ways (all to all), acknowledgements wait in
     queues too, and that wait is in it: it is then an upper bound. The base RTT is the median flow's.
     """
-    return rtt_quantile(record, q) - base_rtt(record) / 2
+    return rtt_quantile(record, 0.99) - base_rtt(record) / 2
 
 
 def base_rtt(record: Measured) -> float:

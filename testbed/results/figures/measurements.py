@@ -84,24 +84,19 @@ class Measurements:
         return fct.completion(self.record)
 
     @cached_property
-    def mice_and_elephants(self) -> tuple[fct.Completion, fct.Completion]:
-        """Of mice and of elephants."""
-        return fct.completion_by_class(self.record)
-
-    @property
     def mice(self) -> fct.Completion:
         """Of the small ones."""
-        return self.mice_and_elephants[0]
+        return fct.completion(self.record, self.flows.size <= fct.ELEPHANT)
 
     @cached_property
     def short(self) -> fct.Completion:
-        """Of the shortest."""
-        return fct.completion_of_short(self.record)
+        """Of the shortest, which are some of the mice."""
+        return fct.completion(self.record, self.flows.size <= fct.SHORT)
 
-    @property
+    @cached_property
     def elephants(self) -> fct.Completion:
         """Of the large ones."""
-        return self.mice_and_elephants[1]
+        return fct.completion(self.record, self.flows.size > fct.ELEPHANT)
 
     @cached_property
     def interruptions(self) -> long_short.Recovery:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from testbed.results.figures import fct
+from testbed.results.figures.measurements import Measurements
 from testbed.results.record import RunRecord
 from tests.support.synthetic_runs import RTT, WIRE, B, run
 
@@ -58,16 +59,15 @@ def finite(sizes: list[float], slowdowns: list[float]) -> RunRecord:
 
 
 def test_mice_are_at_most_one_megabyte() -> None:
-    record = finite([1e3, 1e6, 1e6 + 1, 3e7], [1, 3, 10, 20])
-    mice, elephants = fct.completion_by_class(record)
+    measured = Measurements(finite([1e3, 1e6, 1e6 + 1, 3e7], [1, 3, 10, 20]))
+    mice, elephants = measured.mice, measured.elephants
     assert (mice.finished, mice.slowdown_mean) == (2, pytest.approx(2))
     assert (elephants.finished, elephants.slowdown_mean) == (2, pytest.approx(15))
     assert elephants.slowdown_p99 == pytest.approx(10 + 0.99 * 10)
 
 
 def test_short_flows_are_at_most_ten_kilobytes() -> None:
-    record = finite([1e3, 1e4, 1e4 + 1, 3e7], [1, 3, 10, 20])
-    short = fct.completion_of_short(record)
+    short = Measurements(finite([1e3, 1e4, 1e4 + 1, 3e7], [1, 3, 10, 20])).short
     assert (short.finished, short.slowdown_p50) == (2, pytest.approx(2))
     assert short.slowdown_p99 == pytest.approx(1 + 0.99 * 2)
 
