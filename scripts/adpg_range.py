@@ -76,11 +76,8 @@ def lines(run: tuple[int, int, int, str, int]) -> list[dict[str, str]]:
 def go_on(until: float) -> None:
     """What is kept is not run again."""
     done = {tuple(line[name] for name in RUN) for line in kept(KEPT)}
-    asked = [(rate, rtt, 1, "0", 1) for rate, rtt in product(RATES, RTTS)]
-    asked += [
-        (rate, rtt, flows, reference, seed)
-        for seed, rate, rtt, flows, reference in product(SEEDS, RATES, RTTS, FLOWS, REFERENCES)
-    ]
+    forms = [(1, "0"), *product(FLOWS, REFERENCES)]
+    asked = [(rate, rtt, *form, seed) for seed, rate, rtt, form in product(SEEDS, RATES, RTTS, forms)]
     works = [partial(lines, run) for run in asked if tuple(map(str, run)) not in done]
     for made in each(in_time(works, until), PROCESSES):
         keep(KEPT, (*RUN, *FIGURES), made)
@@ -99,9 +96,10 @@ def main(arguments: Sequence[str]) -> None:
     for (rate, rtt), found in cells.items():
         forms = [[one for one in found if one["reference"] == name and one["flows"] != "1"] for name in REFERENCES]
         if all({one["flows"] for one in form} == set(map(str, FLOWS)) for form in forms):
-            ramp = next((one["ramp"] for one in found if one["flows"] == "1"), "")
-            seeds = str(min(len(form) for form in forms) // len(FLOWS))
-            told.append([rate, rtt, found[0]["engine"], seeds, *(cell for form in forms for cell in worst(form)), ramp])
+            ramps = [float(one["ramp"]) for one in found if one["flows"] == "1"]
+            seeds = str(min(len(ramps), *(len(form) // len(FLOWS) for form in forms)))
+            worsts = (cell for form in forms for cell in worst(form))
+            told.append([rate, rtt, found[0]["engine"], seeds, *worsts, f"{np.median(ramps):.0f}"])
     head = (f"T_ref {form}: {what}" for form in ("8.192 us", "base RTT") for what in ("SU", "FR", "QL off the oracle"))
     filed("adpg-range", ("Gbit/s", "base RTT, us", "engine", "seeds", *head, "ramp, RTTs"), told)
 
