@@ -19,7 +19,8 @@ PAGE = ROOT / "docs/gallery.md"
 HEAD = """# Gallery
 
 What a run looks like. Each picture is one that `testbed run` writes beside its report (`plots/*.svg`, with the extra
-`plots`); the command below it makes it again, in seconds and without root. `make gallery` writes this page.
+`plots`); the command below it makes it again, in seconds and without root. The experiments
+are in `topologies/`. `make gallery` writes this page.
 """
 
 
@@ -117,8 +118,6 @@ def _part(one: Shown) -> str:
 ![{one.title}](pictures/gallery/{one.slug}.svg)
 
     testbed {" ".join(one.command)}
-
-[{one.experiment}.yaml](../topologies/{one.experiment}.yaml)
 """
 
 

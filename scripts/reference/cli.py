@@ -63,7 +63,7 @@ def _command(name: str, command: Any, seen: dict[told.Row, str]) -> Iterator[str
     own = [one for one in told.options(command) if one not in seen]
     rows = [*told.arguments(command), *own]
     if rows:
-        yield "\n| argument, option | meaning |\n|---|---|\n"
+        yield "\n| option | meaning |\n|---|---|\n"
         yield from map(_row, rows)
     also = [one for one in told.options(command) if one in seen and one.name != "--format"]  # which nearly all have
     if owners := dict.fromkeys(seen[one] for one in also):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Iterator
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
@@ -11,12 +12,14 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from scripts.reference.markdown import REFERENCE, table
+from scripts.reference.markdown import REFERENCE, listed, table
 from testbed.experiment import options
 from testbed.experiment.choice import PluginChoice
 from testbed.experiment.model import Experiment
 
 FILE, HEADS = REFERENCE / "experiment.md", ("key", "default", "meaning")
+Row = tuple[str, str, str]
+EVERY = "of every"
 
 INTRODUCTION = """\
 # The experiment file
@@ -52,39 +55,53 @@ def text() -> str:
     return "\n".join(parts)
 
 
-def _section(prefix: str, title: str, model: type[BaseModel], described: dict[object, str]) -> Iterator[str]:
+def _section(
+    prefix: str, title: str, model: type[BaseModel], described: dict[Row, str], only: set[Row] | None = None
+) -> Iterator[str]:
     """One table per key and model, depth first; keys that an earlier one describes alike are named."""
-    if (title, model) in described:
-        return  # several kinds of racks have the same links
-    described[title, model] = title
     yield f"## {title}\n"
-    yield f"{inspect.cleandoc(model.__doc__ or '')}\n"
-    fields = {name: info for name, info in model.model_fields.items() if not _is_choice(title, name)}
-    rows = {name: (name, _default(model, name, info), info.description or "") for name, info in fields.items()}
-    new = [row for row in rows.values() if row not in described]
-    others = [ANY_OTHER] * issubclass(model, PluginChoice)
-    yield from table(HEADS, [*((f"`{name}`", *told) for name, *told in new), *others])
-    inner: list[tuple[str, str, type[BaseModel]]] = []
-    for name, info in fields.items():
-        key = f"{prefix}{name}"
-        models = list(_models(info.annotation))
-        for one in models:
-            if one is PluginChoice and name == "tuner":
-                continue  # the same keys as the controller
-            label = f"`{key}`" if len(models) == 1 else f"`{key}` with {_choice(info, one)}"
-            if prefix and "pattern" in one.model_fields:
-                continue  # a pattern within another has the same keys
-            inner.append((f"{key}{_below(info)}", label, one))
-    same = [
-        f"[{earlier.rpartition(' with ')[2]}](#{_anchor(earlier)}): "
-        + ", ".join(f"`{name}`" for name, row in rows.items() if described.get(row) == earlier)
-        for earlier in dict.fromkeys(described[row] for row in rows.values() if row in described)
-    ]
+    if only is None:
+        yield f"{inspect.cleandoc(model.__doc__ or '')}\n"
+    rows = [row for row in _rows(model) if not _is_choice(title, row[0]) and (only is None or row in only)]
+    new = [row for row in rows if row not in described]
+    inner: list[tuple[str, str, type[BaseModel], set[Row] | None]] = []
+    shown = []
+    for name, default, meaning in new:
+        info, key = model.model_fields[name], f"{prefix}{name}"
+        # a pattern within another has the same keys, and so has a tuner as a controller
+        models = [one for one in _models(info.annotation) if not (prefix and "pattern" in one.model_fields)]
+        as_in, told = "", {described.get(row, "") for one in models for row in _rows(one)}
+        if len(models) > 1:
+            most = Counter(
+                row for one in models for row in _rows(one) if all(row[0] in each.model_fields for each in models)
+            )
+            shared = {row for row, times in most.items() if times > len(models) / 2}
+            inner.append((f"{key}.", f"`{key}` {EVERY} {info.discriminator}", models[0], shared))
+            inner += ((f"{key}.", f"`{key}` with {_choice(info, one)}", one, None) for one in models)
+        elif len(told) == 1 and "" not in told:
+            as_in = f" Keys: {_link(*told)}."
+        elif models and name != "tuner":
+            inner.append((f"{key}{_below(info)}", f"`{key}`", models[0], None))
+        shown.append((f"`{name}`", default, meaning + as_in))
+    yield from table(HEADS, [*shown, *[ANY_OTHER] * issubclass(model, PluginChoice)])
+    same: dict[str, list[str]] = {}
+    for row in rows:
+        if EVERY not in (earlier := described.get(row, EVERY)):
+            same.setdefault(earlier, []).append(row[0])
     if same:
-        yield f"As in {'; '.join(same)}.\n"
+        among = {earlier: [row[0] for row, its in described.items() if its == earlier] for earlier in same}
+        yield f"As in {'; '.join(f'{_link(one)}: {listed(names, among[one])}' for one, names in same.items())}.\n"
     described.update(dict.fromkeys(new, title))
-    for below, label, one in inner:
-        yield from _section(below, label, one, described)
+    for below, label, one, some in inner:
+        yield from _section(below, label, one, described, some)
+
+
+def _rows(model: type[BaseModel]) -> list[Row]:
+    return [(name, _default(model, name, info), info.description or "") for name, info in model.model_fields.items()]
+
+
+def _link(heading: str) -> str:
+    return f"[{heading.rpartition(' with ')[2]}](#{_anchor(heading)})"
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

@@ -13,3 +13,11 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Its lines and an empty one; nothing without rows."""
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}", *lines, ""] if lines else []
+
+
+def listed(names: Sequence[str], among: Sequence[str]) -> str:
+    """Some of those that a table has, in its order: `a` to `d` if they are neighbours."""
+    first = among.index(names[0])
+    if len(names) > 3 and [*names] == [*among[first : first + len(names)]]:
+        return f"`{names[0]}` to `{names[-1]}`"
+    return ", ".join(f"`{name}`" for name in names)

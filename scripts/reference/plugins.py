@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from scripts.reference.markdown import REFERENCE, table
+from scripts.reference.markdown import REFERENCE, listed, table
 from testbed.experiment.options import describe, option_rows, preset_rows
 from testbed.registry import GROUPS, available
 
@@ -33,14 +33,14 @@ def text() -> str:
     lines = [INTRODUCTION]
     for kind in GROUPS:
         lines.append(f"## {kind.capitalize()}s\n")
-        described: dict[str, set[tuple[str, ...]]] = {}
+        described: dict[str, dict[tuple[str, ...], None]] = {}
         for plugin in available(kind):
             if plugin.form.__module__.startswith(OURS):
                 lines += _section(describe(plugin), described)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _section(plugin: dict[str, Any], described: dict[str, set[tuple[str, ...]]]) -> Iterator[str]:
+def _section(plugin: dict[str, Any], described: dict[str, dict[tuple[str, ...], None]]) -> Iterator[str]:
     """One plugin; what stands at the earlier one that has most in common with it is named."""
     yield f"### `{plugin['name']}`\n"
     yield f"{plugin['description']}\n"
@@ -48,17 +48,17 @@ def _section(plugin: dict[str, Any], described: dict[str, set[tuple[str, ...]]])
     options = {
         (f"`{name}`", f"`{default}`" if default else "", what): name for name, default, what in option_rows(plugin)
     }
-    twins = [one for one, rows in described.items() if presets and {*presets} <= rows]
+    twins = [one for one, rows in described.items() if presets and {*presets} <= {*rows}]
     if twins:
         yield f"Presets as [`{twins[0]}`](#{twins[0]}).\n"
     elif presets:
         yield f"Presets: {'; '.join(f'`{name}` ({what})' for name, what in presets)}.\n"
-    nearest = max(described, key=lambda one: len(described[one] & {*options}), default="")
-    common = described.get(nearest, set()) & {*options}
+    nearest = max(described, key=lambda one: len(described[one].keys() & {*options}), default="")
+    common = described.get(nearest, {}).keys() & {*options}
     if len(common) < min(FEWEST, len(options)):
         common = set()
     yield from table(("option", "default", "meaning"), [row for row in options if row not in common])
     if common:
-        names = ", ".join(f"`{name}`" for row, name in options.items() if row in common)
-        yield f"As in [`{nearest}`](#{nearest}): {names}.\n"
-    described[plugin["name"]] = {*options, *presets}
+        names = [name for row, name in options.items() if row in common]
+        yield f"As in [`{nearest}`](#{nearest}): {listed(names, [row[0].strip('`') for row in described[nearest]])}.\n"
+    described[plugin["name"]] = dict.fromkeys([*options, *presets])

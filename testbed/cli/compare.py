@@ -19,15 +19,15 @@ def compare(  # noqa: PLR0917 - one parameter per option
         str,
         typer.Option(
             metavar="NAME or FOLDER",
-            help="What the others are compared with: a controller, a variant, or a folder of stored results; "
-            "by default the first controller.",
+            help="What the others are compared with: a controller, a variant, or a folder of results; by default the "
+            "first controller.",
         ),
     ] = "",
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
             metavar="CONDITION",
-            help="Exit code 1 if it holds for any variant's medians, for example 'su < 0.9*baseline'; may be repeated.",
+            help="Exit code 1 if it holds for any variant's medians: 'su < 0.9*baseline'; may be repeated.",
         ),
     ] = None,
     clean_only: Annotated[bool, typer.Option("--clean-only", help="Leave degraded runs out.")] = False,

@@ -20,31 +20,28 @@ if TYPE_CHECKING:
 
 Out = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FOLDER", help="Folder for the results; by default ./results/EXPERIMENT-CONTROLLER-DATE-TIME."
-    ),
+    typer.Option(metavar="FOLDER", help="For the results; by default ./results/EXPERIMENT-CONTROLLER-DATE-TIME."),
 ]
 MetricsAddr = Annotated[
     str | None,
     typer.Option(
         metavar="HOST:PORT",
-        help="Where Prometheus, 'testbed watch' and browsers find the run; 'none' for nowhere. "
-        "By default 127.0.0.1:9464, or the next free port.",
+        help="Where Prometheus, 'testbed watch' and browsers find the run; 'none': nowhere. By default 127.0.0.1:9464, "
+        "or the next free port.",
     ),
 ]
 Ui = Annotated[bool, typer.Option("--ui", help="Serve a live page at that address as well, and print it.")]
 AllowEdits = Annotated[
     bool,
-    typer.Option(
-        "--allow-edits", help="With --ui: the page can set thresholds, for whoever has the address that is printed."
-    ),
+    typer.Option("--allow-edits", help="With --ui: whoever has the printed address can set thresholds."),
 ]
 Inventory = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Ansible inventory: run over the wires of its hosts, in real time."),
 ]
 Playbook = Annotated[
-    bool, typer.Option(help="With --inventory: have Ansible check, or push, the testbed on the hosts first.")
+    bool,
+    typer.Option(help=("With --inventory: have Ansible check, or push, the testbed first. By default --playbook.")),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Check and print the experiment; build nothing.")]
 

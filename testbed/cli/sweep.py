@@ -27,7 +27,7 @@ def sweep(  # noqa: PLR0917 - one parameter per option
         typer.Option(
             "--set",
             metavar="KEY=V1,V2,...",
-            help="Values for any key of the file; may be repeated for other keys. Of one of several plugins: "
+            help="Values for any key of the file; may be repeated. Of one of several plugins: "
             "controller[dcqcn].window=bdp,none. Commas in brackets, braces or quotes do not separate.",
             autocompletion=completion.settings,
         ),
@@ -40,15 +40,17 @@ def sweep(  # noqa: PLR0917 - one parameter per option
         float | None,
         typer.Option(
             metavar="PERCENT",
-            help="Add repeats until the medians' intervals hold with this probability: 95 are six runs each, 99 eight.",
+            help=(
+                "Add repeats until the medians' intervals hold with this probability: 95 are six runs each, 99 eight."
+            ),
         ),
     ] = None,
     within: Annotated[
         float | None,
         typer.Option(
             metavar="PERCENT",
-            help="And until those of SU, FR, mean QL and slowdown p99 reach at most so far from their middle, "
-            "in % of the median; at most 30 runs.",
+            help="And until those of SU, FR, mean QL and slowdown p99 reach at most so far from their middle, in % of "
+            "the median; at most 30 runs.",
         ),
     ] = None,
     seed: Annotated[

@@ -40,13 +40,13 @@ class ControllerChoice(PluginChoice):
     )
     isolate: bool = Field(
         default=False,
-        description="A controller in C decides in a process of its own: a crash ends the run and nothing else, and "
-        "says what the flow was told last. Each call takes microseconds longer.",
+        description="A controller in C decides in a process of its own, which may crash, and says what it was told "
+        "last. Each call takes microseconds longer.",
     )
     decision_cost: Annotated[Time, Field(ge=0)] = Field(
         default=0.0,
-        description="Nominal time that each decision takes on the core of a NIC, which makes one after the other: rate "
-        "and window apply that much later. In the virtual engine, for controllers per flow, which share it.",
+        description="Nominal time of a decision on a NIC's core, which makes one after the other: rate and window "
+        "apply so much later. Virtual and live engine, controllers per flow.",
     )
 
 
@@ -55,12 +55,10 @@ SWITCHED = (ECMP, "spray", "flowlet", "adaptive", "valiant")  # what switches do
 
 
 class RoutingChoice(PluginChoice):
-    """Who chooses among paths of equal cost, and how. A plain name will do: `routing: spray`.
+    """Who chooses among paths of equal cost. A plain name will do: `routing: spray`.
 
-    Switches: `ecmp` hashes a flow's addresses and ports, so that it has one path; `spray` chooses at random for every
-    packet; `flowlet` does for a flow that has paused for `gap`; `adaptive` takes the port with the shortest queue;
-    `valiant` sends every packet by way of a switch drawn at random. Any other name is a path chooser, in the sender's
-    NIC, which gives every packet an entropy that the switches hash.
+    Switches do by `ecmp`, `spray`, `flowlet`, `adaptive` and `valiant`; any other name is a path chooser in the
+    sender's NIC ([many paths](racks.md#many-paths)).
     """
 
     name: str = Field(
@@ -126,7 +124,7 @@ class FlowsOf(Part):
 class SharingController(ControllerChoice):
     """The controller of some flows: which ones, and all that `controller` can say."""
 
-    of: FlowsOf = Field(description="The flows that it decides about, with any of these keys:")
+    of: FlowsOf = Field(description="The flows that it decides about.")
 
 
 def deciders(controllers: Sequence[SharingController], plan: Plan) -> Ints:

@@ -49,8 +49,7 @@ class EventSpec(Part):
     down: Annotated[str, AfterValidator(_link_or_share)] | None = Field(
         default=None,
         description="The link that fails, such as `leaf1-spine1`, or `h3-leaf1` of a host; or a share of those between "
-        "switches such as `10 %`, at least one, chosen by the seed. Packets on it are lost, and other paths are "
-        "taken, if there are any.",
+        "switches such as `10 %`, at least one, chosen by the seed.",
     )
     up: str | None = Field(default=None, description="The link that comes back up, or `all` that are down.")
     set: dict[str, Value] = Field(

@@ -113,19 +113,19 @@ class Experiment(Part):
     traffic: Traffic = Field(description="Who sends to whom; the keys depend on `pattern`.")
     packets: list[PacketsOf] = Field(
         default=[],
-        description="DSCP, ECN and messages of some flows, if they are not as `traffic` and `transport` say; where a "
-        "flow is named twice, the first entry holds. Each with these keys:",
+        description="DSCP, ECN and messages of some flows, if they are not as `traffic` and `transport` say; of "
+        "several entries the first holds. Each with these keys:",
     )
     controller: ControllerChoice = Field(description="Sender-side congestion control; a plain name will do.")
     controllers: list[SharingController] = Field(
         default=[],
-        description="Controllers of some flows; `controller` decides about all others. Where a flow is named twice, "
-        "the first decides. Each with these keys:",
+        description="Controllers of some flows; of several entries the first holds, `controller` decides about all "
+        "others. Each with these keys:",
     )
     receiver: ReceiverChoice | None = Field(
         default=None,
         description="Receiver-side credit control: flows send what their receivers grant, if their controllers let "
-        "them; a plain name will do. By default nobody grants anything.",
+        "them. By default nobody grants anything.",
     )
     tuner: PluginChoice = Field(
         default=PluginChoice(name=DEFAULT_TUNER), description="Switch-side ECN tuner; a plain name will do."
@@ -137,8 +137,8 @@ class Experiment(Part):
     pacing: Pacing = Field(default=Pacing(), description="How senders spread their packets.")
     queue_pairs: Literal["per-message", "per-pair"] = Field(
         default="per-message",
-        description="`per-message`: each flow starts with a controller state of its own; `per-pair`: a flow goes on "
-        "with that of one between the same two hosts that has sent all it had, on its path. For controllers per flow.",
+        description="`per-message`: each flow starts with a controller state of its own; `per-pair`: it goes on with "
+        "that of one between the same two hosts that has sent all it had. For controllers per flow.",
     )
     transport: Transport = Field(default=Transport(), description="What becomes of a lost packet.")
     record: Record = Field(default=Record(), description="What the time series hold.")

@@ -49,15 +49,13 @@ class TimeSpan(Part):
     )
     until_rest: Annotated[Time, Field(ge=0)] = Field(
         default=0.0,
-        description="Go on after `duration` until the window is at rest, at most so long. The window moves on by its "
-        "own length for as long as throughput, queue or rates drift in it (docs/reference/results.md). "
-        "0: end at `duration`.",
+        description="Go on after `duration` until the window is at rest, at most so long: it moves on by its own "
+        "length as long as throughput, queue or rates drift in it. 0: end at `duration`.",
     )
     dilation: AutoOrDilation = Field(
         default=1000.0,
-        description="Wall seconds per nominal second. Rates are divided by it, bytes are never scaled. `auto` measures "
-        "this machine just before the run and takes the smallest that should be clean. For the kernel "
-        "and, but for `auto`, for the live engine.",
+        description="Wall seconds per nominal second. `auto` measures this machine just before the run and takes the "
+        "smallest that should be clean. For the kernel and, but for `auto`, for the live engine.",
     )
 
     @property

@@ -109,45 +109,43 @@ class Transport(Part):
     )
     messages: Annotated[Size, Field(gt=0)] | None = Field(
         default=None,
-        description="Size of messages, in whole packets: RC SEND First, Middle, Last. A flow is as many as it needs, "
-        "and their completion times are figures. By default each packet is one (SEND Only). Not with `per-packet`.",
+        description="Size of messages, in whole packets (SEND First, Middle, Last); their completion times are "
+        "figures. By default each packet is one (SEND Only). Not with `per-packet`.",
     )
     operation: Literal["send", "write"] = Field(
         default="send",
-        description="`send`: RC SEND with Immediate; `write`: RC RDMA WRITE with Immediate, for which each packet has "
-        "16 B more: those of a message's first are its RETH.",
+        description="`send`: RC SEND with Immediate; `write`: RC RDMA WRITE with Immediate, whose packets have 16 B "
+        "more, a message's first its RETH.",
     )
     ack_every: Annotated[int, Field(strict=True, ge=1)] | Literal["message"] = Field(
         default=1,
-        description="Packets of which one asks for an ACK; the last of each message always does, and alone with "
-        "`message`. An ACK stands for all before it. Flows that have a window ask with each packet.",
+        description="Packets of which one asks for an ACK, beside the last of each message; with `message` that alone. "
+        "An ACK stands for all before it. Flows with a window ask with each packet.",
     )
     recovery: Literal["per-packet", "go-back-n", "selective-repeat"] = Field(
         default="per-packet",
-        description="`per-packet`: each loss costs one packet, which goes on under a new number, and nothing else; "
-        "`go-back-n`: the receiver drops what comes after a missing packet and asks once, the sender goes back to it; "
-        "`selective-repeat`: the receiver keeps it, and only what is missing is sent again.",
+        description="What a loss costs: `per-packet` that packet, which goes on under a new number; `go-back-n` all "
+        "that is behind it, too; `selective-repeat` that packet, sent again.",
     )
     bitmap: Annotated[int, Field(strict=True)] = Field(
         default=1024,
-        description="Packets that a receiver keeps behind a missing one with `selective-repeat`: a power of two, 64 to "
-        "2048. A sender is never further ahead.",
+        description="Packets that a receiver keeps behind a missing one with `selective-repeat`, and that a sender may "
+        "be ahead: a power of two, 64 to 2048.",
     )
     timeout: Timeout = Field(
         default="auto",
         description="Retransmission timeout: a time, or InfiniBand's N of 4.096 us x 2^N (14: 67.1 ms); `auto` is "
-        "three times the longest RTT there can be, with full buffers, which hides what routing does when a link "
-        "fails.",
+        "three times the longest RTT with full buffers, which hides what routing does when a link fails.",
     )
     adaptive: Adaptive | None = Field(
         default=None,
-        description="Timers as NVIDIA describes its adaptive retransmission: they begin with `first`, double while "
-        "nothing new is acknowledged, up to `timeout`, and begin again after that. Not with `per-packet`.",
+        description="Timers that begin with `first` and double, up to `timeout`, while nothing new is acknowledged. "
+        "Not with `per-packet`.",
     )
     retries: Annotated[int, Field(strict=True, ge=0, le=7)] | None = Field(
         default=None,
         description="Timeouts in a row, without anything acknowledged, after which a queue pair is in error and sends "
-        "no more; with `adaptive` as many as last as long. By default never. With `go-back-n` and `selective-repeat`.",
+        "no more; with `adaptive` as many as last as long. By default never. Not with `per-packet`.",
     )
 
     @property

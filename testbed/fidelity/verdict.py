@@ -122,8 +122,8 @@ MARK_FIRST = "lower Kmin, or raise rack.switch.pfc.xoff (docs/reference/pfc.md, 
 AVOID_LOSS = "raise rack.switch.buffer or let apps use ECN, so that they lose less, or set rto_min by 'ip route' there"
 LONGER = "raise --duration, or their stop"
 START = "start the flows before the end of the run"
-TOO_SLOW = "raise --dilation, or stop what else runs here: this machine did not keep up"
-SOFTWARE = "the agent is software: lower the rate, or lengthen the loop with testbed_feedback_delay in the inventory"
+TOO_SLOW = "raise --dilation, or stop what else runs here"
+SOFTWARE = "lower the rate, or set testbed_feedback_delay in the inventory: agents are software"
 BOUND_RATE = "bound the controller's rate by its path's line_rate; 'testbed check' says when it is above"
 
 LIMITS: tuple[Limit, ...] = (

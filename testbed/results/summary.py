@@ -201,7 +201,7 @@ class Summary(BaseModel):
 
     fct_finished: int = figure("finite flows that finished, whole run", "flows", lambda m: m.completion.finished)
     fct_unfinished: int = figure(
-        "finite flows that did not, or never began because they wait for others", "flows",
+        "finite flows that did not, or wait for others", "flows",
         lambda m: m.completion.unfinished,
         source="quantiles of FCT and slowdown take them as longer than they had run (Kaplan and Meier), and are null "
         "where too many did not finish; means leave them out, which flatters large flows of a short run most")
@@ -269,18 +269,17 @@ class Summary(BaseModel):
     recovered: int = figure(
         "interruptions after which the long flows were back at full rate", "", lambda m: m.interruptions.recovered)
     recovery: Number = figure(
-        "from the end of the short flows to the beginning of the first stretch (one base RTT, or two samples) in which "
-        "both the long flows' goodput and what they send are at least 90 % of what they were between the warm-up and "
-        "the first interruption; a backlog of theirs that drains is no recovery; mean",
+        "from the end of the short flows to the first stretch (one base RTT, or two samples) in which the long flows' "
+        "goodput and what they send are both at least 90 % of what they were before the first interruption; mean",
         "s", lambda m: m.interruptions.recovery, "RT", "recovery", better="lower", seldom=True,
         source="ADPG's RT. Its text says full line rate, which an algorithm that aims at 95 % would never reach")
     slowed: int = figure(
         "interruptions in which the long flows' allowed rate fell", "", lambda m: m.interruptions.slowed)
     reaction: Number = figure(
-        "from the start of the short flows to the first sample at which the rate that the controllers allow the long "
-        "flows (the lower of rate and window / base RTT) is at most 90 % of what it was, in base RTTs; mean", "RTT",
+        "from the start of the short flows to the first sample at which what controllers allow the long flows (rate, "
+        "or window / base RTT) is at most 90 % of what it was, in base RTTs; mean", "RTT",
         lambda m: m.interruptions.reaction, "RT", "reaction", better="lower", seldom=True,
-        source="DECC's RT: relative reaction time. Goodput would not do, it falls as soon as others share the link")
+        source="DECC's RT: relative reaction time. Goodput falls as soon as others share the link")
     long_bandwidth: Number = figure(
         "wire bytes of flows labelled `long` / (bottleneck's rate x time)", "%",
         lambda m: throughput.long_bandwidth(m.record, m.window), "LBW", better="higher", of_idle=True, seldom=True,

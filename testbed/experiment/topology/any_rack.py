@@ -34,15 +34,14 @@ class Switch(Part):
 
     buffer: Buffer | None = Field(
         default=None,
-        description="Queue space of each port, with classes of each of its queues; what exceeds it is lost. By "
-        "default 5 MB, and above 100 Gbit/s what the "
-        "rack's fastest link sends in as much time, 400 us: a single port's share of the memory of [switches of that "
-        "speed](../explanation/fidelity.md#where-the-default-buffer-comes-from).",
+        description="Queue space of each port, with classes of each of its queues; what exceeds it is lost. By default "
+        "5 MB, and above 100 Gbit/s what the rack's fastest link sends in 400 us: a port's share of the memory of "
+        "[switches of that speed](../explanation/fidelity.md#where-the-default-buffer-comes-from).",
     )
     forwarding: Literal["bridge", "ovs"] = Field(
         default="bridge",
-        description="Who forwards in a star: `bridge` is the Linux bridge, `ovs` is Open vSwitch in the kernel, if it "
-        "has it. Racks of several switches route.",
+        description="Who forwards in a star: the Linux `bridge`, or `ovs`, Open vSwitch in the kernel. Racks of "
+        "several switches route.",
     )
     pfc: OnOrOff = Field(
         default=None,
@@ -75,13 +74,13 @@ class Switch(Part):
     )
     config: str | None = Field(
         default=None,
-        description="SONiC's config_db.json, relative to this file: classes, queues, groups, pool, watchdog, and rate "
-        "and delay of `link` are taken from it, unless they are said here ([Model your switch](../howto/switch.md)).",
+        description="SONiC's config_db.json, relative to this file: classes, queues, groups, pool, watchdog, and "
+        "`link`, unless they are said here ([Model your switch](../howto/switch.md)).",
     )
     deadlock: Literal["refuse", "allow"] = Field(
         default="refuse",
-        description="A rack in which pauses could wait for each other in a cycle: refused, or allowed. Then the "
-        "verdict says whether they did, at which ports, and since when.",
+        description="Racks in which pauses could wait for each other in a cycle: refused, or allowed; then the verdict "
+        "says whether they did.",
     )
     marking: Literal["enqueue", "dequeue"] = Field(
         default="enqueue",
@@ -158,9 +157,8 @@ class AnyRack(Part):
     )
     delay_by: Literal["auto", "netem", "delay-line"] = Field(
         default="auto",
-        description="Who delays packets: `netem` in the kernel, or the `delay-line` of the sender where the kernel "
-        "has no netem. `auto` takes netem if it is there, but the delay line in racks of several switches with PFC, "
-        "and in those of Bolt.",
+        description="Who delays packets: `netem` in the kernel, or a `delay-line` at the sender. `auto` is netem where "
+        "the kernel has it, but the delay line with Bolt, and with PFC in racks of several switches.",
     )
 
     @property

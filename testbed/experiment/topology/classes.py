@@ -41,7 +41,7 @@ class TrafficClass(Part):
     queue: QueueNumber = Field(description="Where they wait at every port: 0 to 7.")
     group: Group | None = Field(
         default=None,
-        description="Their priority group where they come in, which is the priority of their pause frames: 0 to 7; by "
+        description="Their priority group where they come in, and the priority of their pause frames: 0 to 7; by "
         "default the number of their queue.",
     )
 

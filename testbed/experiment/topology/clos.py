@@ -33,8 +33,8 @@ class Clos(Regular, Routed):
     kind: Literal["clos"] = Field(description="`clos`")
     k: Annotated[int, Field(strict=True, ge=2, multiple_of=2)] = Field(
         default=4,
-        description="Ports of a switch in a k-ary fat tree: k pods, k/2 ToRs and aggregation switches in each, k/2 "
-        "hosts per ToR, (k/2)^2 cores. 16 makes 1,024 hosts, 32 makes 8,192.",
+        description="A k-ary fat tree: k pods of k/2 ToRs and aggregation switches, k/2 hosts per ToR, (k/2)^2 cores. "
+        "16 makes 1,024 hosts, 32 makes 8,192.",
     )
     pods: Count | None = Field(default=None, description="Number of pods; by default k.")
     tors: Count | None = Field(default=None, description="ToRs in a pod, named tor1, tor2, ...; by default k/2.")

@@ -23,9 +23,10 @@ class Trim(Part):
         default=128.0, description="What is left of a packet: 80 B (all headers) to 512 B. Shorter ones are dropped."
     )
     dscp: Dscp = Field(
-        default=5, description="Their DSCP, by which receivers know them. Where no class has it, there is one more, "
-        "`trimmed`, whose queue has weight 1 and marks nothing unless `queues` says otherwise."
-    )  # fmt: skip
+        default=5,
+        description="Their DSCP. Where no class has it, there is one more, `trimmed`, whose queue has weight 1 and "
+        "marks nothing unless `queues` says otherwise.",
+    )
     queue: QueueNumber = Field(default=7, description="Where they wait: the queue of that DSCP.")
 
 

@@ -30,8 +30,8 @@ class OsuAllToAll(Listed):
     )
     semantics: Literal["per-peer", "total"] = Field(
         default="per-peer",
-        description="What a size is: `per-peer` is one message from one host to another, as osu_alltoall defines it; "
-        "`total` is what a host sends to all peers together, so that a message is size / (hosts - 1).",
+        description="What a size is: `per-peer` is one message, as osu_alltoall defines it; `total` is what a host "
+        "sends to all peers, so that a message is size / (hosts - 1).",
     )
     iterations: Count = Field(default=10, description="Exchanges per size.")
     start: Moment = Field(default=0.0, description="When the first exchange begins.")

@@ -58,8 +58,8 @@ class Pattern(Part):
     )
     ecn: Ecn | None = Field(
         default=None,
-        description="`off`: its packets are not ECN-capable, so that switches cannot mark them; `ce`: their senders "
-        "have marked all of them; by default as in the block around it, and `on`.",
+        description="`off`: its packets are not ECN-capable; `ce`: their senders have marked all of them; by default "
+        "as in the block around it, and `on`.",
     )
 
     def named(self, _hosts: Mapping[str, str]) -> Self:

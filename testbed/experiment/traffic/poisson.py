@@ -63,24 +63,21 @@ class Poisson(Listed):
     pattern: Literal["poisson"] = Field(description="`poisson`")
     hosts: Hosts | None = Field(default=None, description="Number of hosts, h1 to hN; by default all of the rack.")
     sizes: str = Field(
-        description="Distribution of flow sizes: `websearch` (DCTCP's, as in the HPCC repository), `websearch-abm`, "
-        "`websearch-pfabric`, `datamining` (VL2's, as in HKUST's generator), `datamining-abm`, `datamining-pfabric`, "
-        "`fbhdp` (Hadoop at Facebook), `alistorage` (storage at Alibaba), `googlerpc`, or a path: of a YAML file like "
-        "those in testbed/experiment/traffic/sizes, or of text with a size and a share (percent, or up to 1) per line."
+        description="Distribution of flow sizes: `websearch`, `datamining`, either also with `-abm` or `-pfabric`, "
+        "`fbhdp`, `alistorage`, `googlerpc` ([sources](traffic.md#random-traffic)); or a path: of YAML like those in "
+        "testbed/experiment/traffic/sizes, or of text with a size and a share (percent, or up to 1) per line."
     )
     unit: Annotated[Size, Field(gt=0)] | None = Field(
         default=None,
-        description="Of the sizes in a text file: `1460 B` where it counts packets. By default bytes, but packets of "
-        "1460 B in files of three columns, as ns-2's scripts have them.",
+        description="Of sizes in text: `1460 B` where it counts packets. By default bytes, and with three columns, as "
+        "of ns-2's scripts, packets of 1460 B.",
     )
     load: Annotated[Share, Field(gt=0)] = Field(
-        description="Share of each host's line rate that it offers, as user data: the mean time between two flows of a "
-        "host is mean size * 8 / (line rate * load). Headers come on top."
+        description="Share of each host's line rate that it offers, as user data; headers come on top."
     )
     largest: Annotated[Size, Field(ge=1)] | None = Field(
         default=None,
-        description="Sizes above are cut to this, and the flows come as much more often as the load asks for; "
-        "null leaves the distribution as published.",
+        description="Sizes above are cut to this, and flows come as much more often; null: as published.",
     )
     start: Moment = Field(default=0.0, description="When it begins; flows arrive until the end of the run.")
     incast: MixedIn | None = Field(default=None, description="Incasts mixed in; null for none.")

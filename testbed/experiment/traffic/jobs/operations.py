@@ -94,9 +94,9 @@ class AllReduce(_Chosen):
         default="ring",
         description="`ring`: 2 (N - 1) steps of size / N; `tree`: up and down a binary tree, in `chunks`; "
         "`double-tree`: half of the buffer over each of two trees, a leaf of one is none of the other; "
-        "`halving-doubling`: 2 log2 N steps with ever other partners, N a power of two; "
-        "`direct`: everybody sends to everybody, twice; "
-        "`hierarchical`: rings in groups of `group` ranks, between their likes, and in the groups again.",
+        "`halving-doubling`: 2 log2 N steps with ever other partners, N a power of two; `direct`: everybody sends to "
+        "everybody, twice; `hierarchical`: rings in groups of `group` ranks, between their likes, and in the groups "
+        "again.",
     )
     chunks: Count = Field(default=8, description="Of trees: pieces that follow each other.")
     group: Annotated[int, Field(strict=True, ge=2)] = Field(
@@ -213,8 +213,8 @@ class AllToAllV(Operation):
     size: Bytes = Field(description="A rank's buffer, of which it keeps its own part.")
     skew: Annotated[float, Field(ge=0, le=4)] = Field(
         default=0.0,
-        description="How unequal the parts are (alltoallv): the k-th most popular rank gets a share of 1 / k^skew, the "
-        "same from all; which one it is follows the seed. 0: all are equal.",
+        description="How unequal the parts are (alltoallv): the k-th most popular rank, which the seed draws, gets 1 / "
+        "k^skew from all; 0: all are equal.",
     )
 
     def exchange(self, size: float, context: Context) -> Exchange:

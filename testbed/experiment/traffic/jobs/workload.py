@@ -32,8 +32,7 @@ class SimAIWorkload(JobPattern):
     Ranks of tensor parallelism are neighbours, then come those of expert, of data and of pipeline parallelism.
     Collectives are rings, an all-to-all messages at once.
 
-    Stages of a pipeline do the same at once, as in SimAI, and what it adds for a pipeline comes behind: what a rank
-    passes on to the next stage in all micro-batches, then as much back, then the bubble.
+    [Files](../howto/files.md) says what is added for a pipeline.
     """
 
     pattern: Literal["simai"] = Field(description="`simai`")
