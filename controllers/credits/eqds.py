@@ -28,9 +28,8 @@ class EqdsConfig(PluginConfig):
     window: float = Field(
         default=1.25,
         gt=0,
-        description="Bandwidth-delay products, and a credit, that may be on their way to a receiver. The "
-        "publication has no such bound, for its switches trim what the first packets of many senders would queue up; "
-        "`inf` is as published.",
+        description="Bandwidth-delay products, and a credit, that may be on their way to a receiver; `inf` is as "
+        "published, for switches that trim.",
     )
     credit: Size = Field(default=4096, gt=0, description="What a credit grants, but whole packets, at least one.")
 

@@ -39,8 +39,8 @@ class PetConfig(LearnedConfig):
 
     goal: Goal = Field(
         default="paper",
-        description="What its policy was trained for: the paper's reward with the weights of the workload, or "
-        "completion times, whatever the workload (fct).",
+        description="What its policy was trained for: the paper's reward, or completion times, whatever the workload "
+        "(fct).",
     )
     flows: bool = Field(
         default=True, description="Let it see incast degree and mice share; without, the policies of its ablation."

@@ -76,7 +76,8 @@ def _block(lines: list[str]) -> str:
 
 
 def _named(owner: str, rows: list[told.Row]) -> str:
-    return f"[`{owner}`](#{owner.replace(' ', '-')}): {', '.join(f'`{one.name}`' for one in rows)}"
+    options = " ".join(one.name.partition(",")[0] for one in rows)
+    return f"[`{owner.removeprefix('testbed ')}`](#{owner.replace(' ', '-')}): `{options}`"
 
 
 def _row(one: told.Row) -> str:

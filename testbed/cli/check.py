@@ -35,10 +35,8 @@ def check(
 
         testbed check ./my_cc.py --set segment="16 kB"
 
-    A controller must react to congestion: eight flows into one port settle where together they ask for 50 to 150 %
-    of its rate, the queue that ECN allows counted as part of the RTT. A path chooser must use all paths, go on
-    after one was cut, and repeat with the seed. What is compiled must decide the same as machine code and as
-    Python, bit for bit. Exit code 1: it failed.
+    A controller must react to congestion (docs/howto/controllers.md); a path chooser must use all paths, go on after
+    one was cut, and repeat with the seed. Machine code and Python must decide the same. Exit code 1: it failed.
     """
     import logging
 

@@ -38,12 +38,12 @@ def compare(  # noqa: PLR0917 - one parameter per option
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Write comparison.html (one page that opens offline), comparison.json and plots/*.svg there.",
+            help="Write comparison.html, comparison.json and plots/*.svg there.",
         ),
     ] = None,
     csv: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write a line per variant and figure, with medians and intervals."),
+        typer.Option(metavar="FILE", help="Write a line per variant and figure."),
     ] = None,
     format: Formatted = Format.text,
 ) -> None:

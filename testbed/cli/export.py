@@ -51,12 +51,10 @@ def export(  # noqa: PLR0917 - one parameter per option
         testbed export switch my-switch.yaml --to sonic > config_db.json
         testbed export results results/incast-8-hpcc-20261128-071200 --to fct
 
-    Targets of a controller: `c` is C99 against `testbed_cc.h`; `htsim` and `ns3` add a class for the simulator;
-    `doca-pcc` is a project for the DPA of NVIDIA's NICs, not tried on a card. The source is compiled and its
-    decisions compared bit for bit; if they differ nothing is kept (docs/howto/export.md).
-
-    `switch` prints an experiment's switch as SONiC's tables (docs/howto/switch.md). `results` prints a run as
-    `fct`, `htsim`, `astra-sim` or `openmetrics`, or writes `csv` into a new folder (docs/howto/files.md).
+    A controller becomes `c` (C99 against `testbed_cc.h`), `htsim` or `ns3` (with a class for the simulator), or
+    `doca-pcc` (for NVIDIA's NICs, not tried on a card), with decisions equal to the bit, or nothing is kept
+    (docs/howto/export.md). `switch` prints SONiC's tables (docs/howto/switch.md), `results` a run as `fct`, `htsim`,
+    `astra-sim` or `openmetrics`, or as `csv` into a new folder (docs/howto/files.md).
     """
     if name == SWITCH:
         if preset or out or dry_run:

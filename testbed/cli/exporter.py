@@ -33,8 +33,7 @@ def exporter(
         testbed exporter --listen 10.99.0.1:9465
         sudo testbed exporter --write-registers --every 15
 
-    The first serves `/metrics` on one address, and needs no root. The second opens no port: it reads register PPCC and
-    debugfs into `/run/testbed/registers.json` (docs/howto/export.md).
+    The first serves `/metrics`, and needs no root; the second reads registers for it (docs/howto/export.md).
     """
     from testbed.engines.lab.exporter import serve
 

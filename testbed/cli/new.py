@@ -40,9 +40,7 @@ def new_controller(
 
         testbed new controller my_cc --form batch
 
-    `compiled` is one flow, as machine code; `batch` all flows at once, in numpy; `object` one flow, in any Python;
-    `learned` is compiled, with a small policy and its training; `c` one flow, in C99; `receiver` grants, at
-    receivers (docs/howto/controllers.md).
+    docs/howto/controllers.md says what each form is for.
     """
     _scaffold("controller", name, form.value, repository=repository)
     train = f"python train_{name}.py; " if form is Form.LEARNED else ""

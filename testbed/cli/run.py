@@ -33,14 +33,12 @@ def run(  # noqa: PLR0917 - one parameter per option
         list[str] | None,
         typer.Option(
             metavar="POINT",
-            help="Capture packets at a switch port, port:s1-eth65, or at a host, nic:h3; may be repeated.",
+            help="Capture packets at a switch port, port:s1-eth65, or a host, nic:h3; may be repeated.",
         ),
     ] = None,
     snap: Annotated[
         str,
-        typer.Option(
-            metavar="SIZE", help="Keep so much of each captured packet, '336 B' for all headers; by default all."
-        ),
+        typer.Option(metavar="SIZE", help="Keep so much of each packet, '336 B' for all headers; by default all."),
     ] = "",
     inventory: Inventory = None,
     playbook: Playbook = True,
@@ -50,12 +48,12 @@ def run(  # noqa: PLR0917 - one parameter per option
             metavar="NUMBER",
             min=1,
             max=MOST_PARTS,
-            help="Of the virtual engine; by default one below 512 hosts. Figures are the same for any number.",
+            help="Of the virtual engine; by default one below 512 hosts. Figures are the same.",
         ),
     ] = None,
     alone: Annotated[
         bool,
-        typer.Option("--alone", help="Run each job alone before, on the same hosts: how much do the others cost it?"),
+        typer.Option("--alone", help="Run each job alone before, on the same hosts."),
     ] = False,
     isolate: Annotated[
         bool,

@@ -81,7 +81,9 @@ UntilRest = Annotated[
 ]
 Dilation = Annotated[
     str,
-    typer.Option(metavar="NUMBER|auto", help="Wall seconds per nominal second; 'auto' measures this machine first."),
+    typer.Option(
+        metavar="NUMBER|auto", help=("Wall seconds per nominal second, or 'auto': measures this machine first.")
+    ),
 ]
 Seed = Annotated[int | None, typer.Option(metavar="NUMBER", min=0, help="Seed of everything random.")]
 Engine = Annotated[

@@ -29,9 +29,9 @@ def train(  # noqa: PLR0917 - one parameter per option
         testbed train adpg --seed 2 --out mine
         testbed train adpg --dry-run
 
-    The result is a new folder that appears whole or not at all. The same seed gives the same files to the bit on
-    one machine. A policy that did not converge is dropped, and the next seed is tried. `train pet` goes on from its
-    checkpoints with the same --out. docs/howto/train.md is about a plugin of your own.
+    The same seed gives the same files to the bit on one machine. A policy that did not converge is dropped, and the
+    next seed is tried. `train pet` goes on from its checkpoints with the same --out. A plugin of your own:
+    docs/howto/train.md.
     """
     given = {"seed": seed, "from_run": None if start is None else str(start.absolute())}
     run_job("train", name, settings, given, preset, out, dry_run, format)

@@ -57,7 +57,7 @@ DISTRIBUTIONS = (
     Distribution(
         "testbed_decision_seconds",
         "",
-        "Wall time of one call of the controller; in the batch form it decides for many flows.",
+        "Wall time of one call of the controller; in batches for many flows.",
         DECISION_LIMITS.tolist(),
         lambda now: _clipped(now.decision_time, *DECISION_BINS),
     ),
