@@ -40,8 +40,8 @@ class ControllerChoice(PluginChoice):
     )
     isolate: bool = Field(
         default=False,
-        description="A controller in C decides in a process of its own, which may crash, and says what it was told "
-        "last. Each call takes microseconds longer.",
+        description="A controller in C decides in a process of its own: a crash ends the run alone, and says what it "
+        "was told last. Each call takes microseconds longer.",
     )
     decision_cost: Annotated[Time, Field(ge=0)] = Field(
         default=0.0,
