@@ -159,8 +159,7 @@ REFUSED = {  # command line: the end of its message
 EACH = """
 import json, os, sys
 import testbed.experiment.load, testbed.runs.plan, testbed.sdk.jobs
-from testbed.cli.main import commands, main
-commands()
+from testbed.cli.main import main
 done = []
 for words in json.load(sys.stdin):
     sys.argv = ["testbed", *words.split()]

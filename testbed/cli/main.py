@@ -10,77 +10,77 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
+from typing import Any
 
 import typer
-from typer.main import get_command
+from typer.main import get_command, get_group
 
 from testbed.base import denied, extras
 from testbed.base.strange import message
 from testbed.cli import usage, words
-from testbed.cli.advise import advise
-from testbed.cli.agent import agent
-from testbed.cli.check import check
-from testbed.cli.coexist import coexist
-from testbed.cli.compare import compare
-from testbed.cli.crosscheck import crosscheck
-from testbed.cli.decode import decode
-from testbed.cli.distil import distil
-from testbed.cli.doctor import doctor
-from testbed.cli.explain import explain
-from testbed.cli.export import export
-from testbed.cli.exporter import exporter
 from testbed.cli.help import Command, Group
-from testbed.cli.import_experiment import import_experiment
-from testbed.cli.lab import lab
-from testbed.cli.list import list_
-from testbed.cli.monitor import monitor
-from testbed.cli.new import new
-from testbed.cli.replay import replay
-from testbed.cli.report import report
-from testbed.cli.reproduce import reproduce
-from testbed.cli.rerun import rerun
-from testbed.cli.run import run
-from testbed.cli.score import score
-from testbed.cli.selftest import selftest
-from testbed.cli.set import set_
 from testbed.cli.shared import Verbose, log_if
-from testbed.cli.shell import ShellCommand, shell
-from testbed.cli.show import show
-from testbed.cli.sweep import sweep
-from testbed.cli.switch import switch
-from testbed.cli.train import train
-from testbed.cli.validate import validate
-from testbed.cli.version import version
-from testbed.cli.watch import watch
 
-VERBS: dict[str, dict[str, Callable[..., None]]] = {
-    "Run experiments": {
-        "run": run, "rerun": rerun, "sweep": sweep, "reproduce": reproduce, "coexist": coexist,
-        "crosscheck": crosscheck,
-    },
-    "See and check experiments": {"list": list_, "show": show, "validate": validate, "import": import_experiment},
-    "While a run goes on": {"watch": watch, "set": set_, "shell": shell},
-    "Look at results": {"compare": compare, "report": report, "replay": replay, "decode": decode},
-    "Write a plugin": {
-        "check": check, "score": score, "train": train, "distil": distil, "explain": explain, "export": export,
-    },
-    "Switches and real hosts": {"advise": advise, "agent": agent, "exporter": exporter},
-    "This machine": {"doctor": doctor, "selftest": selftest, "version": version},
-}  # fmt: skip
-GROUPS = {
-    "While a run goes on": {"monitor": monitor},
-    "Write a plugin": {"new": new},
-    "Switches and real hosts": {"lab": lab, "switch": switch},
+VERBS = {
+    "Run experiments": ["run", "rerun", "sweep", "reproduce", "coexist", "crosscheck"],
+    "See and check experiments": ["list", "show", "validate", "import"],
+    "While a run goes on": ["watch", "set", "shell", "monitor"],
+    "Look at results": ["compare", "report", "replay", "decode"],
+    "Write a plugin": ["check", "score", "train", "distil", "explain", "export", "new"],
+    "Switches and real hosts": ["advise", "agent", "exporter", "lab", "switch"],
+    "This machine": ["doctor", "selftest", "version"],
 }
+PURPOSES = {verb: purpose for purpose, verbs in VERBS.items() for verb in verbs}
+OTHERWISE = {"import": "import_experiment", "list": "list_", "set": "set_"}  # Python has these words itself
 
 SELDOM = 10_000  # new objects until Python looks for cycles: a command keeps what it makes, so it finds none
 
+
+class Verbs(Mapping[str, Any]):
+    """Each is imported, and its options found out, when somebody asks for it: for all of them that takes longer than
+    most of what they do.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, verb: str) -> Any:
+        if verb not in self._made:
+            self._made[verb] = _made(verb, PURPOSES[verb])
+        return self._made[verb]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(PURPOSES)
+
+    def __len__(self) -> int:
+        return len(PURPOSES)
+
+
+def _made(verb: str, purpose: str) -> Any:
+    name = OTHERWISE.get(verb, verb)
+    module = import_module(f"testbed.cli.{name.rstrip('_')}")
+    does, alone = getattr(module, name), typer.Typer()
+    if isinstance(does, typer.Typer):
+        alone.add_typer(does, name=verb, rich_help_panel=purpose)
+    else:
+        alone.command(verb, cls=getattr(module, "ShellCommand", Command), rich_help_panel=purpose)(does)
+    return get_group(alone).commands[verb]
+
+
+class Testbed(Group):
+    """All of them."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given | {"commands": Verbs()})
+
+
 app = typer.Typer(
     name="testbed",
-    cls=Group,
+    cls=Testbed,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -92,14 +92,6 @@ app = typer.Typer(
 def options(verbose: Verbose = False) -> None:
     """Emulate a rack with real packets and try congestion control in it."""
     log_if(verbose)
-
-
-for purpose, verbs in VERBS.items():
-    for name, verb in verbs.items():
-        app.command(name, cls=ShellCommand if verb is shell else Command, rich_help_panel=purpose)(verb)
-for purpose, groups in GROUPS.items():
-    for name, group in groups.items():
-        app.add_typer(group, name=name, rich_help_panel=purpose)
 
 
 @cache

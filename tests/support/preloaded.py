@@ -19,5 +19,5 @@ MODULES = [
 
 for module in MODULES:
     import_module(module)
-commands()
+dict(commands().commands)  # each verb
 gc.freeze()  # forks need not look through it, which would copy it
