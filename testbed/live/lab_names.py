@@ -101,8 +101,3 @@ OWN = (
     *(hardware(name) for name in HARDWARE),
 )
 """What only hosts have."""
-
-
-def exported_names() -> list[str]:
-    """As a query uses them."""
-    return [one.asked for one in (*OWN, *AS_A_RUN)]

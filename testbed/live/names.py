@@ -10,7 +10,6 @@ import math
 from functools import partial
 
 from testbed import __version__
-from testbed.live.distributions import DISTRIBUTIONS
 from testbed.live.metric import Constant, Info, Metric
 
 counter, gauge = partial(Metric, "counter"), partial(Metric, "gauge")
@@ -143,11 +142,3 @@ METRICS = (
         "Measured distortion / what a clean run may have; above 1 the run is degraded."),
 )
 # fmt: on
-
-
-def exported_names() -> list[str]:
-    """As a query uses them: counters end in ``_total``, histograms are without their suffixes."""
-    return [
-        *(one.name for table in (INFOS, CONSTANTS, DISTRIBUTIONS) for one in table),
-        *(one.exported for one in METRICS),
-    ]

@@ -20,7 +20,7 @@ import pytest
 
 from testbed.cli.exporter import exporter
 from testbed.errors import BadInput
-from testbed.live.lab_names import exported_names
+from tests.support.exported import BY_HOSTS
 from tests.support.host_tree import plant, roll_out, tools
 
 TESTBED = [sys.executable, "-c", "from testbed.cli.main import main; raise SystemExit(main())", "exporter"]
@@ -79,7 +79,7 @@ def test_registers_are_read_by_one_process_and_served_by_another(anybody_s: Path
             serving.send_signal(signal.SIGTERM)
         assert serving.wait(PATIENCE) == 0
     there = {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")}
-    assert there == set(exported_names())
+    assert there == BY_HOSTS
     assert 'testbed_setting_drift{device="mlx5_0",name="pcc/START_RATE_FXP20"} 0.0' in text
     assert 'testbed_scrape_errors_total{file="registers of mlx5_0"} 1.0' in text
 

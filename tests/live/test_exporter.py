@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from testbed.live import names
 from testbed.live.exporter import Exporter
 from tests.live.made import scene, snapshot
 from tests.live.scrapes import Samples, one, samples, scraped
+from tests.support.exported import BY_RUNS
 
 
 @pytest.fixture
@@ -88,11 +88,11 @@ def test_rtts_beyond_the_limits_are_not_lost() -> None:
 def test_everything_in_the_table_is_exported_and_nothing_else(found: Samples) -> None:
     def base(name: str) -> str:
         for suffix in ("_bucket", "_count", "_sum"):
-            if name.removesuffix(suffix) in names.exported_names():
+            if name.removesuffix(suffix) in BY_RUNS:
                 return name.removesuffix(suffix)
         return name
 
-    assert {base(name) for name, _ in found} == set(names.exported_names())
+    assert {base(name) for name, _ in found} == BY_RUNS
 
 
 def test_before_the_run_there_is_nothing_and_then_what_is_known() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from testbed.live import names
+from tests.support.exported import BY_RUNS
 
 
 def test_names_follow_the_conventions() -> None:
@@ -23,6 +23,6 @@ def test_names_follow_the_conventions() -> None:
         "_refusals",
         "_iterations",
     )
-    for name in names.exported_names():
+    for name in BY_RUNS:
         assert name.startswith("testbed_")
         assert name.removesuffix("_total").endswith(units), name

@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 
 from testbed.fidelity.verdict import judge
-from testbed.live import names
 from testbed.live.observers import Observer
 from testbed.live.scene import Scene
 from testbed.results.summary import summarise
 from tests.live.scrapes import Samples, one, samples
 from tests.live.streams import events
+from tests.support.exported import BY_RUNS
 from tests.support.runs import UNCALIBRATED, UNDRAWN
 from tests.support.simulated import simulated
 from tests.support.waiting import PATIENCE
@@ -92,8 +92,8 @@ def test_metrics_are_there_from_start_to_end(seen: Seen) -> None:
     first, last = seen.scrapes[0], seen.scrapes[-1]
     assert first == {}  # the rack was being built
     present = {name for name, _ in last}
-    missing = [one for one in names.exported_names() if one not in present and f"{one}_bucket" not in present]
-    elsewhere = [one for one in names.exported_names() if one.startswith(("testbed_job_", "testbed_queue_"))]
+    missing = [one for one in sorted(BY_RUNS) if one not in present and f"{one}_bucket" not in present]
+    elsewhere = [one for one in sorted(BY_RUNS) if one.startswith(("testbed_job_", "testbed_queue_"))]
     assert sorted(missing) == sorted([*elsewhere, "testbed_tuner_state_info"])  # no job, one queue, a static tuner
     assert [value for (name, _), value in last.items() if name == "testbed_flow_active_flows"] == [1.0] * 8
     assert 0 < one(last, "testbed_run_warmup_seconds") < MILLISECONDS * 1e-3

@@ -17,12 +17,14 @@ import yaml
 from testbed.live import lab_names as of_hosts
 from testbed.live import metric
 from testbed.live import names as of_runs
+from testbed.live.distributions import DISTRIBUTIONS
 from testbed.live.monitor import configuration
 from testbed.live.monitor.configuration import COMPOSE_FILE, PROMETHEUS_YML, PROVISIONING, grafana_settings
 from tests.live.monitor.boards import NAMES, Asked, board, expanded, filled, panels, queries, variables
+from tests.support.exported import BY_HOSTS, BY_RUNS
 
-EXPORTED = {*of_runs.exported_names(), *of_hosts.exported_names()}  # by a run or by a lab host
-HISTOGRAM = re.compile(rf"^({'|'.join(one.name for one in of_runs.DISTRIBUTIONS)})_(bucket|count|sum)$")
+EXPORTED = BY_RUNS | BY_HOSTS  # by a run or by a lab host
+HISTOGRAM = re.compile(rf"^({'|'.join(one.name for one in DISTRIBUTIONS)})_(bucket|count|sum)$")
 BY_NOMINAL_TIME = "/ on (instance) group_left () rate(testbed_nominal_time_seconds[$__rate_interval])"
 METRIC = re.compile(r"\btestbed_\w+")
 SELECTOR = re.compile(r"\b(testbed_\w+)\{([^}]*)\}")
@@ -55,7 +57,7 @@ def metrics(expression: str) -> set[str]:
 
 def labels_by_metric() -> dict[str, set[str]]:
     """The labels of every exported metric, and the one that Prometheus adds."""
-    tables = (*of_runs.CONSTANTS, *of_runs.METRICS, *of_runs.DISTRIBUTIONS)
+    tables = (*of_runs.CONSTANTS, *of_runs.METRICS, *DISTRIBUTIONS)
     described = [(one.name, one.labels) for one in (*of_runs.INFOS, *of_hosts.OWN, *of_hosts.AS_A_RUN)]
     found = {name: {"instance"} for name in EXPORTED}
     for name, labels in (*described, *((one.name, metric.LABELS[one.per]) for one in tables)):
