@@ -15,11 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from scripts.compact_svg import save
+from scripts.compact_svg import drawing
 
 TABLES = Path(__file__).resolve().parents[1] / "docs/findings/tables"
 HISTORY, DRAWING = "bench-history.csv", "bench-history.svg"
@@ -28,13 +26,6 @@ FIGURE = re.compile(r"([+-]?[\d,]+(?:\.\d+)?)\s*(?:\([^)]*\))?\s*(\D*)")
 PANEL = (3.3, 1.6)  # inches
 TITLE = 46  # characters
 OK, MISSED = "0.2", "#b3261e"
-SETTINGS = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "testbed",
-    "font.size": 7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
 
 Line = dict[str, str]
 
@@ -74,14 +65,12 @@ def draw(file: Path, lines: list[Line]) -> None:
     names = list(dict.fromkeys(name for line in lines for name in line if name not in ABOUT))
     across = min(3, len(names))
     down = math.ceil(len(names) / across)
-    with mpl.rc_context(SETTINGS):  # type: ignore[arg-type]
-        drawn = Figure((across * PANEL[0], down * PANEL[1]), layout="constrained")
+    with drawing(file, "The bench, night by night", (across * PANEL[0], down * PANEL[1]), **{"font.size": 7}) as drawn:
         panels = list(drawn.subplots(down, across, squeeze=False).flat)
         for axes, name in zip(panels, names, strict=False):
             _panel(axes, name, lines)
         for axes in panels[len(names) :]:
             axes.axis("off")
-        save(drawn, file, "The bench, night by night")
 
 
 def _panel(axes: Axes, name: str, lines: list[Line]) -> None:

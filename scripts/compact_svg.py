@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import matplotlib as mpl
 from matplotlib.figure import Figure
 
 SVG = "http://www.w3.org/2000/svg"
@@ -14,12 +17,16 @@ NAMESPACES = {"": SVG, "xlink": "http://www.w3.org/1999/xlink"}
 PLACES = ("d", "x", "y", "transform")
 LONG = re.compile(r"-?\d+\.\d{3,}")
 INSTEAD = re.compile(r"'[^']*', ")  # fonts that are named before sans-serif
+SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "testbed", "axes.spines.top": False, "axes.spines.right": False}
 
 
-def save(drawn: Figure, file: Path, title: str) -> None:
-    """Write a figure."""
-    written = io.StringIO()
-    drawn.savefig(written, format="svg", metadata={"Title": title})
+@contextmanager
+def drawing(file: Path, title: str, size: tuple[float, float], **settings: float) -> Iterator[Figure]:
+    """A figure of so many inches, which is written at the end."""
+    with mpl.rc_context(SETTINGS | settings):  # type: ignore[arg-type]
+        drawn, written = Figure(size, layout="constrained"), io.StringIO()
+        yield drawn
+        drawn.savefig(written, format="svg", metadata={"Title": title})
     file.write_text(_compact(written.getvalue()), encoding="utf-8")
 
 

@@ -14,12 +14,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
-from compact_svg import save
+from compact_svg import drawing
 from decc_seeds import FORMS, PRESET
-from finding_plot import PANEL, SETTINGS
-from matplotlib.figure import Figure
+from finding_plot import LOOK, PANEL
 from testbed_controllers.decc.distillation import acting
 from testbed_controllers.decc.evaluate import CHECKED, Act, measure
 from testbed_controllers.decc.network import Network
@@ -50,8 +48,8 @@ def measured(folder: Path) -> None:
 
 def draw() -> None:
     """Medians, and from the least to the most of all seeds."""
-    with mpl.rc_context(SETTINGS):  # type: ignore[arg-type]
-        drawn = Figure((2 * PANEL[0], PANEL[1] + 0.3), layout="constrained")
+    title = "R and FR of DECC's seeds over numbers of flows"
+    with drawing(PICTURE, title, (2 * PANEL[0], PANEL[1] + 0.3), **LOOK) as drawn:
         for axes, (figure, title) in zip(drawn.subplots(1, 2), PANELS.items(), strict=True):
             for at, form in enumerate(FORMS):
                 mine = [one for one in kept(KEPT) if one["form"] == form]
@@ -63,7 +61,6 @@ def draw() -> None:
             axes.set_title(f"{title}; flows", fontsize=8, loc="left")
             axes.grid(axis="y", lw=0.3)
         drawn.legend(*axes.get_legend_handles_labels(), loc="outside lower center", frameon=False, ncols=3)
-        save(drawn, PICTURE, "R and FR of DECC's seeds over numbers of flows")
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -8,10 +8,8 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
 
-import matplotlib as mpl
-from compact_svg import save
+from compact_svg import drawing
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from testbed.results.papers.comparison import Metric
@@ -23,10 +21,7 @@ LEGEND = 0.5  # inches
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 WITHIN = 5  # per cent: what differs by more is explained on the page
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5)  # of ratios
-SETTINGS = {
-    "svg.fonttype": "none", "svg.hashsalt": "testbed", "font.size": 8, "axes.linewidth": 0.6, "legend.fontsize": 8,
-    "axes.spines.top": False, "axes.spines.right": False,
-}  # fmt: skip
+LOOK = {"font.size": 8, "axes.linewidth": 0.6, "legend.fontsize": 8}
 
 
 def draw(figures: Figures, file: Path) -> None:
@@ -34,8 +29,7 @@ def draw(figures: Figures, file: Path) -> None:
     metrics = list(figures.comparison.metrics.items())
     across = min(ACROSS, len(metrics))
     down = math.ceil(len(metrics) / across)
-    with mpl.rc_context(SETTINGS):  # type: ignore[arg-type]
-        drawn = Figure((across * PANEL[0], down * PANEL[1] + LEGEND), layout="constrained")
+    with drawing(file, figures.comparison.title, (across * PANEL[0], down * PANEL[1] + LEGEND), **LOOK) as drawn:
         panels = list(drawn.subplots(down, across, squeeze=False).flat)
         for axes, (name, metric) in zip(panels, metrics, strict=False):
             _panel(axes, figures, name, metric)
@@ -45,7 +39,6 @@ def draw(figures: Figures, file: Path) -> None:
         legend = [Line2D([], [], color=_colour(at), marker="o", ms=4, label=row) for at, row in enumerate(rows)]
         legend.append(Line2D([], [], color="0.3", marker="o", ms=6, mfc="none", ls="", label="printed"))
         drawn.legend(handles=legend, loc="outside lower center", frameon=False, ncols=5)
-        save(drawn, file, figures.comparison.title)
 
 
 def agreement(found: dict[str, Figures], file: Path) -> None:
@@ -53,8 +46,8 @@ def agreement(found: dict[str, Figures], file: Path) -> None:
 
     A figure of 0 has no ratio and is left out.
     """
-    with mpl.rc_context(SETTINGS):  # type: ignore[arg-type]
-        drawn = Figure((ACROSS * PANEL[0] * 0.7, 0.26 * len(found) + 0.9), layout="constrained")
+    size = (ACROSS * PANEL[0] * 0.7, 0.26 * len(found) + 0.9)
+    with drawing(file, "here and printed", size, **LOOK) as drawn:
         axes = drawn.subplots()
         for at, figures in enumerate(reversed(found.values())):
             known = [pair for pair in pairs(figures) if pair.word]
@@ -70,7 +63,6 @@ def agreement(found: dict[str, Figures], file: Path) -> None:
         axes.set_yticks(range(len(found)), list(reversed(found)))
         axes.set_xlabel("here / printed; filled: equal by the rule of the comparison, and how many of all are")
         axes.grid(axis="y", lw=0.3)
-        save(drawn, file, "here and printed")
 
 
 def intervals(rows: Iterable[dict[str, str]], file: Path) -> None:
@@ -80,9 +72,8 @@ def intervals(rows: Iterable[dict[str, str]], file: Path) -> None:
         found = panels.setdefault(row["job"], [])
         if not found or found[0]["figure"] == row["figure"]:
             found.append(row)
-    with mpl.rc_context(SETTINGS):  # type: ignore[arg-type]
-        down = math.ceil(len(panels) / 2)
-        drawn = Figure((2 * PANEL[0], down * PANEL[1] * 0.7), layout="constrained")
+    down = math.ceil(len(panels) / 2)
+    with drawing(file, "medians and intervals", (2 * PANEL[0], down * PANEL[1] * 0.7), **LOOK) as drawn:
         for axes, (job, found) in zip(drawn.subplots(down, 2, squeeze=False).flat, panels.items(), strict=True):
             for at, row in enumerate(reversed(found)):
                 axes.plot([float(row["least"]), float(row["most"])], [at, at], color=_colour(0), lw=0.8, alpha=0.6)
@@ -91,7 +82,6 @@ def intervals(rows: Iterable[dict[str, str]], file: Path) -> None:
             axes.set_title(f"{job}: {found[0]['figure']}", fontsize=8, loc="left")
             axes.set_xlim(left=0)
             axes.grid(axis="x", lw=0.3)
-        save(drawn, file, "medians and intervals")
 
 
 def differences(rows: Iterable[dict[str, str]], file: Path) -> None:
@@ -102,9 +92,9 @@ def differences(rows: Iterable[dict[str, str]], file: Path) -> None:
             off = 100 * (float(row["ours"]) / float(row["theirs"]) - 1)
             panels.setdefault(row["table"], {}).setdefault(row["experiment"], []).append(off)
     panels = {title: found for title, found in panels.items() if len(found) >= 3}
-    with mpl.rc_context(SETTINGS):  # type: ignore[arg-type]
-        heights = [len(found) + 2 for found in panels.values()]
-        drawn = Figure((2 * PANEL[0], 0.17 * sum(heights)))
+    heights = [len(found) + 2 for found in panels.values()]
+    with drawing(file, "differences", (2 * PANEL[0], 0.17 * sum(heights)), **LOOK) as drawn:
+        drawn.set_layout_engine(None)
         drawn.subplots_adjust(left=0.5, right=0.98, top=0.98, bottom=0.05, hspace=0.5)
         parts = drawn.subplots(len(panels), 1, squeeze=False, sharex=True, gridspec_kw={"height_ratios": heights})
         for axes, (title, found) in zip(parts.flat, panels.items(), strict=True):
@@ -116,7 +106,6 @@ def differences(rows: Iterable[dict[str, str]], file: Path) -> None:
             axes.set_title(title, fontsize=8, loc="left")
             axes.grid(axis="y", lw=0.3)
         parts[-1, 0].set_xlabel(f"ours against theirs, %; grey: within {WITHIN} %")
-        save(drawn, file, "differences")
 
 
 def pairs(figures: Figures) -> Iterator[Pair]:
