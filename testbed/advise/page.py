@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 from typing import Literal
 
@@ -17,7 +17,6 @@ from testbed.advise.verdict import percent
 from testbed.base.progress import clock
 from testbed.results.compare.median import estimate
 from testbed.results.report import page
-from testbed.results.report.plot import Plot
 from testbed.results.summary import FIGURES
 from testbed.results.table import Cell, Table
 
@@ -38,11 +37,11 @@ def render(advice: Advice, change: Change | None) -> str:
     parts += [f'<p class="note">{escape(one)}.</p>' for one in advice.task.notes]
     parts += [_knobs(advice), _figures(advice), _forest(advice)]
     if shown:
-        parts += [page.HINT, _grid(shown, 0)]
+        parts += [page.HINT, page.figures(shown)]
     elif advice.checked.advised and not advice.checked.advised.why:
         parts.append('<p class="note">No time was left for pictures of a run before and after.</p>')
     parts += ["<section><h2>How it was found</h2>", f'<p class="note">{escape(answer.more(advice))}.</p></section>']
-    parts.append(_grid(search, len(shown)))
+    parts.append(page.figures(search, len(shown)))
     parts += [*_change(change)] if change else []
     parts.append(_question(advice))
     return page.document(title, "\n".join(parts), [*shown, *search])
@@ -131,10 +130,6 @@ def _forest(advice: Advice) -> str:
 def _told(one: Ranked) -> str:
     why = one.standing.why or "; ".join(f"breaks {each}" for each in one.standing.broken)
     return f"{one.contender.name}: {one.contender.source}{f'; {why}' if why else ''}"
-
-
-def _grid(plots: Sequence[Plot], first: int) -> str:
-    return f'<section class="plots">\n{page.figures(plots, first)}\n</section>'
 
 
 def _change(change: Change) -> Iterator[str]:

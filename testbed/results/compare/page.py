@@ -59,7 +59,7 @@ def _page(
 ) -> str:
     title = f"{', '.join(comparison.experiments)}: {_contenders(comparison)} compared"
     parts = [f"<h1>{escape(title)}</h1>", *map(_gate, gates)]
-    parts += [page.HINT, _grid(above, 0)]
+    parts += [page.HINT, page.figures(above)]
     parts.append(f'<p class="note">{READ}</p>')
     for scenario, here in comparison.scenarios.items():
         drawn_dots = "\n".join(f"<figure>{svg}</figure>" for svg in dots[scenario].values())
@@ -68,7 +68,7 @@ def _page(
     parts += [f'<p class="note">{escape(note)}</p>' for note in footnotes(comparison)]
     drawn = len(above)
     for scenario, plots in below.items():
-        parts += [f"<h2>{escape(scenario)}</h2>" if scenario else "", _grid(plots, drawn)]
+        parts += [f"<h2>{escape(scenario)}</h2>" if scenario else "", page.figures(plots, drawn)]
         drawn += len(plots)
     if len(below) < len(comparison.scenarios):
         parts.append(f'<p class="note">curves of the first {len(below)} of {len(comparison.scenarios)} scenarios</p>')
@@ -80,10 +80,6 @@ def _page(
 def _contenders(comparison: Comparison) -> str:
     names = "; ".join(comparison.contenders)  # whose options have commas
     return names if len(names) <= LONGEST else f"{len(comparison.contenders)} contenders"
-
-
-def _grid(plots: Sequence[Plot], first: int) -> str:
-    return f'<section class="plots">\n{page.figures(plots, first)}\n</section>'
 
 
 def _gate(result: GateResult) -> str:

@@ -30,9 +30,7 @@ def render(report: Report) -> str:
 {_queues(report)}{_matrix(report)}</figure>
 </section>
 {HINT}
-<section class="plots">
 {figures(report.plots)}
-</section>
 {slowdown_table(summary)}
 {_decisions(report)}
 {_manifest(manifest)}"""

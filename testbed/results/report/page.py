@@ -56,11 +56,12 @@ def guarded(scripts: Sequence[str], style: str) -> str:
 
 def figures(plots: Sequence[Plot], first: int = 0) -> str:
     """Places for plots that are the ones from ``first`` on of `document`'s."""
-    return "\n".join(
+    drawn = "\n".join(
         f'<figure><h3>{escape(plot.title)}</h3><p class="note">{escape(plot.note)}</p>'
         f'<div class="plot{" tall" if len(plot.panels) > 1 else ""}" id="plot{number}"></div></figure>'
         for number, plot in enumerate(plots, first)
     )
+    return f'<section class="plots">\n{drawn}\n</section>'
 
 
 def packed(value: object) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from html import escape
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from testbed.base.arrays import Floats
 from testbed.results.figures.fct import SizeBin
 from testbed.results.report.plot import Axis, Dash, Line, Panel, Plot, Symbol
 from testbed.results.summary import Summary
+from testbed.results.table import Cell, Table
 from testbed.units import show_size
 
 LOOKS: dict[str, tuple[str, Dash, Symbol]] = {
@@ -47,14 +47,12 @@ def slowdown_table(summary: Summary) -> str:
     """HTML: slowdown by decades of size; empty if no finite flow finished."""
     if not summary.slowdown_by_decade:
         return ""
-    lines = []
+    rows = []
     for one in summary.slowdown_by_decade:
         upto = f"up to {show_size(one.largest)}" if math.isfinite(one.largest) else "above"
-        cells = "".join(f"<td>{text}</td>" for text in (f"{one.flows:,}", *map(_number, (one.mean, one.p50, one.p99))))
-        lines.append(f'<tr><th scope="row">{escape(upto)}</th>{cells}</tr>')
-    head = "<tr><th>size</th><th>flows</th><th>mean</th><th>p50</th><th>p99</th></tr>"
-    table = f"<table><thead>{head}</thead><tbody>{''.join(lines)}</tbody></table>"
-    return f'<section id="sizes"><h2>Slowdown by flow size</h2><div class="wide">{table}</div></section>'
+        rows.append([Cell(text) for text in (upto, f"{one.flows:,}", *map(_number, (one.mean, one.p50, one.p99)))])
+    table = Table(rows, [Cell(head) for head in ("size", "flows", "mean", "p50", "p99")]).html()
+    return f'<section id="sizes"><h2>Slowdown by flow size</h2>{table}</section>'
 
 
 def _number(value: float) -> str:
