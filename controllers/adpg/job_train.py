@@ -9,10 +9,8 @@ import numpy as np
 
 from testbed.base.extras import need
 from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
-from testbed.sdk.packages import versions
 from testbed.units import show_time
 
-from ..learned.files import write_json
 from . import onnx_network
 from .distillation import visited
 from .evaluate import Figures, ramp, settled
@@ -53,7 +51,7 @@ def run(settings: Settings, context: JobContext) -> Result:
     onnx_network.write(network, context.out / ONNX)
     int8.save(context.out / INT8)
     log = _log(settings, context, outcome, measured, ramps)
-    write_json(context.out / LOG, log)
+    context.log(LOG, log)
     (context.out / CURVES).write_text(draw(outcome.chosen), encoding="utf-8")
     lines = [_summary(outcome), *table(measured, ramps)]
     return Result(lines, {key: log[key] for key in ("converged", "seed", "restarts", "figures", "ramp_rtts")})
@@ -95,9 +93,7 @@ def _log(
 ) -> dict[str, Any]:
     """Everything that is needed to train the same network again, and how it went."""
     return {
-        "command": context.command,
-        "settings": settings.model_dump(mode="json"),
-        "versions": versions("numpy", "torch", "onnx"),
+        **context.about(settings, "numpy", "torch", "onnx"),
         "seed": outcome.chosen.seed,
         "converged": outcome.converged,
         "restarts": len(outcome.attempts) - 1,

@@ -9,7 +9,6 @@ from typing import Any
 
 from testbed.base.extras import need
 from testbed.sdk.jobs import Job, JobConfig, JobContext, JobProgress, JobSet, Result
-from testbed.sdk.packages import versions
 from testbed.units import show_time
 
 from ..learned.network import Layers
@@ -56,9 +55,7 @@ def run(form: Form, learn: Callable[..., Layers], settings: Any, context: JobCon
 
     network = learn(settings, told, context)
     log: dict[str, Any] = {
-        "command": context.command,
-        "settings": settings.model_dump(mode="json"),
-        "versions": versions("numpy", "torch", "stable_baselines3"),
+        **context.about(settings, "numpy", "torch", "stable_baselines3"),
         "cpu_seconds": round(process_time() - began, 1),
         "history": history,
     }

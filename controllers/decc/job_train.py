@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from testbed.base.extras import need
 from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
-from testbed.sdk.packages import versions
 from testbed.units import show_time
 
 from ..learned.checks import mean_reward
-from ..learned.files import write_json
 from .evaluate import table
 from .network import Network
 from .training_settings import NOTES, PRESETS, Settings
@@ -44,16 +42,14 @@ def run(settings: Settings, context: JobContext) -> Result:
     network.save(context.out / NETWORK)
     compressed.network.save(context.out / QUANTISED)
     log = {
-        "command": context.command,
-        "settings": settings.model_dump(mode="json"),
-        "versions": versions("numpy", "torch"),
+        **context.about(settings, "numpy", "torch"),
         **{key: about[key] for key in ("seed", "update")},
         "passes": not chosen.failure,
         "figures": [one.as_dict() for one in chosen.best.figures],
         "compression": compressed.as_dict(),
         "attempts": [_attempt(one) for one in attempts],
     }
-    write_json(context.out / LOG, log)
+    context.log(LOG, log)
     measured = {"start": chosen.checks[0].figures, "network": chosen.best.figures, "quantised": compressed.figures}
     lines = [*(_verdict(one) for one in attempts), *_compression(compressed), *table(measured)]
     refused = f"no seed of {len(attempts)} passed: {chosen.failure}" if chosen.failure else compressed.failure

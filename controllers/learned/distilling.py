@@ -10,9 +10,6 @@ from typing import Any, Protocol, TypeVar
 
 from testbed.plugin import PluginConfig
 from testbed.sdk.jobs import JobContext, JobProgress
-from testbed.sdk.packages import versions
-
-from .files import write_json
 
 TREES, LOG = "trees.json", "distilled.json"
 
@@ -47,13 +44,8 @@ def counted(
 
 def write(context: JobContext, settings: PluginConfig, trees: Saved, file: Path, log: dict[str, Any]) -> dict[str, Any]:
     """The trees, and how they came about, which is returned: with the digest of the network's ``file``."""
-    whole = {
-        "command": context.command,
-        "settings": settings.model_dump(mode="json"),
-        "versions": versions("numpy", "catboost"),
-        **log,
-    }
+    whole = context.about(settings, "numpy", "catboost") | log
     whole["network"]["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
     trees.save(context.out / TREES)
-    write_json(context.out / LOG, whole)
+    context.log(LOG, whole)
     return whole

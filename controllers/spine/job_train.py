@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from testbed.base.extras import need
 from testbed.sdk.jobs import Job, JobContext, JobProgress, Result
-from testbed.sdk.packages import versions
 from testbed.units import show_time
 
 from ..learned.checks import mean_reward
-from ..learned.files import write_json
 from .evaluate import measure, table
 from .policy import Policy
 from .training_settings import NOTES, PRESETS, Settings
@@ -39,16 +37,14 @@ def run(settings: Settings, context: JobContext) -> Result:
     about = {"seed": chosen.seed, "episode": chosen.best.number, "command": context.command}
     Policy(chosen.best.policy.weights, about).save(context.out / POLICY)
     log = {
-        "command": context.command,
-        "settings": settings.model_dump(mode="json"),
-        "versions": versions("numpy", "torch"),
+        **context.about(settings, "numpy", "torch"),
         **{key: about[key] for key in ("seed", "episode")},
         "passes": not chosen.failure,
         "module": [one.as_dict() for one in module],
         "figures": [one.as_dict() for one in chosen.best.figures],
         "attempts": [_attempt(one) for one in attempts],
     }
-    write_json(context.out / LOG, log)
+    context.log(LOG, log)
     lines = [*(_verdict(one) for one in attempts), *table({"module": module, "policy": chosen.best.figures})]
     refused = f"no seed of {len(attempts)} passed: {chosen.failure}" if chosen.failure else ""
     return Result(lines, {key: value for key, value in log.items() if key != "attempts"}, refused)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -13,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from testbed.base.arrays import Floats
-from testbed.base.atomic import atomic_write
 from testbed.base.extras import need
 from testbed.registry import find
 from testbed.sdk.jobs import JobConfig, JobContext, JobProgress, Result
-from testbed.sdk.packages import versions
 from testbed.tuner import Ports, Tuner
 
 from .environment import LARGEST, RATES
@@ -100,9 +97,7 @@ def run(
     lines: list[str] = []
     work = Work(context, len(policies), slots)
     log: dict[str, Any] = {
-        "command": context.command,
-        "settings": settings.model_dump(mode="json"),
-        "versions": versions("numpy", "torch", "onnx"),
+        **context.about(settings, "numpy", "torch", "onnx"),
         "largest_message": LARGEST,
         "policies": {},
     }
@@ -127,7 +122,7 @@ def run(
             "ahead": {other: [round(x, 4) for x in ahead(found[name], found[other])] for other in BASELINES},
             "history": [_rounded(asdict(row)) for row in trained.history],
         }
-    atomic_write(context.out / LOG, (json.dumps(log, indent=1) + "\n").encode())
+    context.log(LOG, log)
     return Result(lines, {one: _short(entry) for one, entry in log["policies"].items()}, _refused(log["policies"]))
 
 

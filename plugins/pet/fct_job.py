@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from testbed.base.atomic import atomic_write
 from testbed.base.extras import need
 from testbed.sdk.jobs import JobContext, JobProgress, Result
-from testbed.sdk.packages import versions
 
 from ..learned.job import LOG
 from ..learned.policy import write
@@ -59,14 +56,12 @@ def run(settings: Settings, context: JobContext) -> Result:
         figures.append(told)
         context.report(JobProgress(settings.updates + number, total, f"{workload}, {load:.0%}: {told['felt']:.3f}"))
     log = {
-        "command": context.command,
-        "settings": settings.model_dump(mode="json"),
-        "versions": versions("numpy", "torch", "onnx"),
+        **context.about(settings, "numpy", "torch", "onnx"),
         "seconds_of_cpu": round(trained.history[-1].seconds, 1),
         "figures": figures,
         "history": [asdict(one) for one in trained.history],
     }
-    atomic_write(context.out / f"{FCT}-{LOG}", (json.dumps(log, indent=1) + "\n").encode())
+    context.log(f"{FCT}-{LOG}", log)
     lines = ["slowdown, of SECN1's, mean of mice and elephants"]
     form = "{workload:11} {load:4.0%}{more}  pet {felt:.3f}  constant {constant:.3f}"
     lines += [form.format(more=", incasts" if one["incasts"] else "", **one) for one in figures]

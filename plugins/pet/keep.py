@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from testbed.base.atomic import atomic_write
 from testbed.errors import BadInput
 from testbed.results.folder import LEARNED, load
 from testbed.results.report import tuned
@@ -37,10 +35,7 @@ def keep(folder: Path, context: JobContext) -> Result:
         )
     collect(learned, context.out / POLICIES)
     about = {log.switch: _about(log) for log in tuned.read(folder / TUNERS) if log.switch in learned}
-    atomic_write(
-        context.out / LOG,
-        (json.dumps({"command": context.command, "run": str(folder), "policies": about}, indent=1) + "\n").encode(),
-    )
+    context.log(LOG, {"command": context.command, "run": str(folder), "policies": about})
     lines = [
         f"{switch}: {one['updates']:.0f} updates, reward {one['reward']:.3f} (static thresholds {one['static']:.3f})"
         for switch, one in about.items()

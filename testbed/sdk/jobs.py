@@ -8,6 +8,7 @@ when the job is done: a job that fails or is interrupted leaves nothing behind b
 from __future__ import annotations
 
 import inspect
+import json
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -17,11 +18,13 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
+from testbed.base.atomic import atomic_write
 from testbed.base.installed import entry_points
 from testbed.errors import BadInput, TestbedError, nearest
 from testbed.plugin import PluginConfig
 from testbed.registry import GROUPS, Plugin
 from testbed.results.folder import beside, complete, give_to_caller
+from testbed.sdk.packages import versions
 
 GROUP = "testbed.jobs"
 JOBS = ("train", "distil", "export", "explain")
@@ -48,6 +51,15 @@ class JobContext:
     report: Callable[[JobProgress], None] = lambda _progress: None
     command: str = ""  # that ordered it, for logs
     checkpoints: Path | None = None  # a folder to make for what a job needs to go on; it outlives an interruption
+
+    def about(self, settings: PluginConfig, *packages: str) -> dict[str, Any]:
+        """How the result comes about, for its log: the command, the options, the versions of what it depends on."""
+        options = settings.model_dump(mode="json")
+        return {"command": self.command, "settings": options, "versions": versions(*packages)}
+
+    def log(self, name: str, content: dict[str, Any]) -> None:
+        """Write JSON, whole or not at all."""
+        atomic_write(self.out / name, (json.dumps(content, indent=1) + "\n").encode())
 
 
 @dataclass(frozen=True)
