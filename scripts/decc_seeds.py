@@ -35,7 +35,6 @@ from testbed.engines.fluid.fluid import Options
 from testbed.sdk.jobs import JobContext
 
 KEPT = FINDINGS / "results/decc-seeds.csv"
-RUN = ("preset", "form", "seed")
 PRESET = "wide"
 FORMS: dict[str, tuple[type[DeccForm], str, str]] = {  # controller, its file, the log that has its figures
     "network": (DeccNn, "network.json", "training.json"),

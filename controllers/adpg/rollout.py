@@ -95,7 +95,7 @@ class Rollout:
         self.environment = np.repeat(np.arange(len(flows_of)), flows_of).astype(np.int64)
         n, m = len(self.environment), len(flows_of)
         self._keep: dict[str, NDArray[Any]] = {}
-        self._c = c = _Model(flows=n, environments=m, half=round(base_rtt / 2 / step), step=step, base_rtt=base_rtt)
+        self.c = c = _Model(flows=n, environments=m, half=round(base_rtt / 2 / step), step=step, base_rtt=base_rtt)
         c.buffer, c.beta, c.target, c.start_rate = buffer, beta, target, start_rate
         c.highest_x, c.least_rate, c.ramp, c.delay = highest_x, LEAST_RATE, ramp, decision_delay
         c.window, c.shortest, c.longest = restarts or (0.0, 0.0, 0.0)
@@ -113,31 +113,27 @@ class Rollout:
 
     def _point(self, name: str, column: NDArray[Any]) -> None:
         self._keep[name] = column
-        setattr(self._c, name, column.ctypes.data)
+        setattr(self.c, name, column.ctypes.data)
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._keep[name]
 
-    def controlled_by(self, controller: int, state: int) -> None:
-        """A whole controller in C decides instead of a policy: addresses of the function, and of what it is given."""
-        self._c.controller, self._c.state = controller, state
-
     @property
     def now(self) -> float:
         """Seconds since the beginning."""
-        return float(self._c.now)
+        return float(self.c.now)
 
     def advance(self, policy: InC, *, steps: int, enough: int = 0, record: int = 0) -> Recorded:
         """Go on for ``steps``, or until each flow has decided ``enough`` times; keep up to ``record`` decisions."""
-        self._c.policy, parameters = policy.in_c()
+        self.c.policy, parameters = policy.in_c()
         self._point("parameters", parameters)
         features, sequence = np.empty((record, FEATURES)), np.empty(record, np.int64)
         self._point("features", features)
         self._point("sequence", sequence)
-        self._c.most, self._c.length = record, 0
+        self.c.most, self.c.length = record, 0
         self["decisions"][:] = 0
-        self._lib.advance(ctypes.addressof(self._c), enough, steps)
-        kept = int(self._c.length)
+        self._lib.advance(ctypes.addressof(self.c), enough, steps)
+        kept = int(self.c.length)
         return Recorded(features[:kept].copy(), sequence[:kept].copy())
 
 

@@ -6,7 +6,6 @@ An agent's datapath calls the pointer itself. For everybody else this is a `Rate
 from __future__ import annotations
 
 import ctypes
-import logging
 from ctypes import c_double, c_int64, c_void_p
 from functools import cache
 from pathlib import Path as FilePath
@@ -33,7 +32,6 @@ from testbed.controller import (
 from testbed.errors import BadInput
 from testbed.plugin import PluginConfig
 
-log = logging.getLogger(__package__)
 FOLDER = FilePath(__file__).parent
 DECIDE = Unit("decide", (FOLDER / "decide.c",), ".so", LIBRARY_FLAGS, headers=(FOLDER,))
 COUNTS = (

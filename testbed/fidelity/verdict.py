@@ -120,7 +120,6 @@ MEND_TUNER = "mend the tuner: 'tuners' in manifest.json has the first of them, a
 BREAK = "it stays for ever: take routes that go up and then down, or set rack.switch.watchdog"
 MARK_FIRST = "lower Kmin, or raise rack.switch.pfc.xoff (docs/reference/pfc.md, ECN before PFC)"
 AVOID_LOSS = "raise rack.switch.buffer or let apps use ECN, so that they lose less, or set rto_min by 'ip route' there"
-LONGER = "raise --duration, or their stop"
 START = "start the flows before the end of the run"
 TOO_SLOW = "raise --dilation, or stop what else runs here"
 SOFTWARE = "lower the rate, or set testbed_feedback_delay in the inventory: agents are software"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 
@@ -19,7 +20,6 @@ from testbed.results import decisions
 from testbed.results.record import Lag, Lateness, RunRecord
 
 SHOWN_SECONDS = 0.2
-UNKNOWN = float("nan")
 
 
 class FluidRun:
@@ -95,7 +95,7 @@ class FluidRun:
         """What the model alone knows, and what it cannot know."""
         view = self.view
         record.counters = {RATES_ABOVE_LINE: record.counters[RATES_ABOVE_LINE]}
-        unknown = Lag(record.late.pacing_lag.histogram, UNKNOWN)
+        unknown = Lag(record.late.pacing_lag.histogram, math.nan)
         record.late = Lateness(unknown, unknown)
         record.late_at_start = None
         record.tuners = view.tuning.ended()

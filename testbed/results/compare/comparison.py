@@ -18,7 +18,6 @@ from testbed.results.figures.queues import compared as compared_queues
 from testbed.results.figures.registry import Figure
 from testbed.results.summary import COMPARED
 
-NAN = float("nan")
 IDLE = 0.01  # of the best goodput in a scenario: with less, queues and losses are those of an idle rack
 
 
@@ -125,9 +124,9 @@ class Comparison:
         """Difference to the baseline's median as a ratio; nan where there is none, and for the baseline itself."""
         base = self._other(variant, metric)
         if base is None:
-            return NAN
+            return math.nan
         was, now = base.estimate(metric).median, variant.estimate(metric).median
-        return now / was - 1 if was else (0.0 if now == was else NAN)
+        return now / was - 1 if was else (0.0 if now == was else math.nan)
 
     @cached_property
     def dominated_by(self) -> dict[str, list[str] | None]:
@@ -175,7 +174,7 @@ class Comparison:
                 f"{value}, baseline ({base.name}) {_shown(base, name)}"
                 for value, name in zip(values, one.metrics, strict=True)
             ]
-        holds = one.holds(Scope(_medians(variant), _medians(base) if base else lambda _name: NAN))
+        holds = one.holds(Scope(_medians(variant), _medians(base) if base else lambda _name: math.nan))
         if holds is False:
             return ""
         return "; ".join(values) + (" (cannot be decided with what is not known)" if holds is None else "")

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 LEVEL = 0.95  # wanted; six repeats are the fewest that reach it
-NAN = float("nan")
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ def estimate(values: Sequence[float], level: float = LEVEL) -> Estimate:
     """Nan if any of the repeats is: one that is unknown may have been the worst, so it is not left out."""
     n = len(values)
     if n == 0 or any(math.isnan(value) for value in values):
-        return Estimate(NAN, NAN, NAN, 0.0, n)
+        return Estimate(math.nan, math.nan, math.nan, 0.0, n)
     ordered = sorted(values)
     k = rank(n, level)
     return Estimate(statistics.median(ordered), ordered[k - 1], ordered[n - k], coverage(n, k), n)

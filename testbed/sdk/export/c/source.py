@@ -37,7 +37,7 @@ CALLBACKS: dict[str, tuple[str, tuple[Term | Thing, ...]]] = {
         tuple(Term(name, "double") for name in ("now", "age", "queue", "rate")),
     ),
 }
-PER_LINE, WIDTH = 8, 110
+PER_LINE = 8
 C_TYPES = {"f": "double", "i": "int64_t", "b": "bool", "u": "int64_t"}
 
 

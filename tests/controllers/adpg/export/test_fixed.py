@@ -127,7 +127,7 @@ class InLoop:
         self.rollout = Rollout(np.array([flows]))
         address = ctypes.cast(parts.in_loop, c_void_p).value
         assert address is not None
-        self.rollout.controlled_by(address, ctypes.addressof(self.loop))
+        self.rollout.c.controller, self.rollout.c.state = address, ctypes.addressof(self.loop)
         self.rollout["start"][:] = np.random.default_rng(flows).uniform(0, BASE_RTT, flows)
 
     def advance(self, duration: float) -> tuple[Floats, float]:
