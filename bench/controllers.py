@@ -7,7 +7,6 @@ the state from the cache or wherever it is, reading what is told, and a 64th of 
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator
 from ctypes import c_int64, c_void_p
 from dataclasses import dataclass
@@ -99,8 +98,7 @@ def made(load: Load, compiled: bool) -> CompiledFlows:
 
 def ns_per_call(controller: CompiledFlows, told: Told) -> float:
     """The median over the batches, from the start of the flows on."""
-    function = ctypes.CDLL(str(LIBRARY.compiled())).time_calls
-    function.restype, function.argtypes = c_int64, [c_void_p, c_void_p, c_int64, c_void_p]
+    function = LIBRARY.library(time_calls=(c_int64, [c_void_p, c_void_p, c_int64, c_void_p])).time_calls
     ns = np.zeros(len(told) // BATCH)
     controller.on_start(0.0, np.arange(FLOWS))
     if not function(controller.address, told.ctypes.data, len(ns), ns.ctypes.data):

@@ -6,7 +6,6 @@ property of a NIC's core; here each baseline has its name.
 
 from __future__ import annotations
 
-import ctypes
 import time
 from collections.abc import Callable, Iterator
 from ctypes import c_double, c_int64, c_void_p
@@ -124,8 +123,7 @@ def _trees(trees: Trees, states: Floats) -> Iterator[Form]:
 
 def _in_c(policy: InC, states: Floats) -> Work:
     """A loop in C, which calls the policy once per decision."""
-    function = ctypes.CDLL(str(LIBRARY.compiled())).decide_each
-    function.restype, function.argtypes = c_double, [c_void_p, c_void_p, c_void_p, c_int64]
+    function = LIBRARY.library(decide_each=(c_double, [c_void_p, c_void_p, c_void_p, c_int64])).decide_each
     (address, parameters), rows = policy.in_c(), np.ascontiguousarray(states)
     return lambda: function(address, parameters.ctypes.data, rows.ctypes.data, len(rows))
 

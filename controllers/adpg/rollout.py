@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import c_double, c_int64, c_uint64, c_void_p
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -17,6 +17,7 @@ from testbed.base.compiler import LIBRARY_FLAGS, Unit
 from .observation import FEATURES, HIGHEST_X, LEAST_RATE
 
 LIBRARY = Unit("adpg-rollout", (Path(__file__).with_name("rollout.c"),), ".so", (*LIBRARY_FLAGS, "-ffp-contract=off"))
+_library = cache(partial(LIBRARY.library, advance=(c_int64, [c_void_p, c_int64, c_int64])))
 SETTINGS = ("flows", "environments", "half")
 TIMES = (
     "step",
@@ -150,10 +151,3 @@ def int8_in_c() -> int:
 def trees_in_c() -> int:
     """Address of the trees with their questions and leaves as parameters."""
     return ctypes.cast(_library().trees, c_void_p).value or 0
-
-
-@cache
-def _library() -> ctypes.CDLL:
-    library = ctypes.CDLL(str(LIBRARY.compiled()))
-    library.advance.restype, library.advance.argtypes = c_int64, [c_void_p, c_int64, c_int64]
-    return library

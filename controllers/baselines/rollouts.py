@@ -19,6 +19,7 @@ from ..learned.network import Layers
 from .settings import Settings
 
 LIBRARY = Unit("explore", (Path(__file__).with_name("explore.c"),), ".so", LIBRARY_FLAGS)
+_library = cache(LIBRARY.library)
 ENOUGH, MOST_STEPS = 16, 12_000  # decisions per flow, and steps, of one update: with a full buffer 800 steps are an RTT
 MOST_RECORDED = 1000  # decisions of a flow
 M, X = 2, 3  # features: the last multiplier, and x
@@ -107,8 +108,3 @@ def sequences(recorded: Recorded, most: int) -> Played:
 def actions(factors: Floats) -> Floats:
     """The inverse of `adpg.observation.multiplier`."""
     return np.asarray(np.where(factors >= 1, (factors - 1) / UP, (1 - 1 / factors) / DOWN))
-
-
-@cache
-def _library() -> ctypes.CDLL:
-    return ctypes.CDLL(str(LIBRARY.compiled()))

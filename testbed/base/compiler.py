@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import shlex
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 from testbed.base.kept import made_once
 from testbed.errors import TestbedError
@@ -33,6 +35,8 @@ NO_COMPILER = (
     'pip install ziglang or uv tool install ziglang, and set CC="python-zig cc"'
 )
 NO_HEADER = ("file not found", "No such file or directory")  # as clang and gcc say it
+
+Signature = tuple[Any, list[Any]]
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,14 @@ class Unit:
         name = self.file_name
         target = cache_folder() / name
         return shipped(name) or made_once(target, partial(self._compile_each, target))
+
+    def library(self, **functions: Signature) -> ctypes.CDLL:
+        """Loaded, with the types of its ``functions``: of the result, and of the arguments. Raises TestbedError."""
+        loaded = ctypes.CDLL(str(self.compiled()))
+        for name, (result, arguments) in functions.items():
+            function = getattr(loaded, name)
+            function.restype, function.argtypes = result, arguments
+        return loaded
 
     def _compile_each(self, target: Path) -> None:
         """On all cores, and then together."""

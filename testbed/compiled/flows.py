@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import c_double, c_int64, c_void_p
-from functools import cache
+from functools import cache, partial
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -34,6 +34,14 @@ from testbed.plugin import PluginConfig
 
 FOLDER = FilePath(__file__).parent
 DECIDE = Unit("decide", (FOLDER / "decide.c",), ".so", LIBRARY_FLAGS, headers=(FOLDER,))
+_library = cache(
+    partial(
+        DECIDE.library, feed=(c_int64, [c_void_p, c_void_p, c_int64, c_double]),
+        tell_all=(c_int64, [c_void_p, c_void_p, c_int64, c_int64, c_double, c_void_p]),
+        tell_one=(c_int64, [c_void_p, c_void_p]),
+        tell_srcs=(c_int64, [c_void_p, c_void_p, c_int64, c_double, c_void_p, c_void_p, c_void_p]),
+    )
+)  # fmt: skip
 COUNTS = (
     "flow", "packets", "bytes", "ce_packets", "inc_packets", "cnps", "lost", "timeouts", "seq", "next_seq", "inflight",
     "hops",
@@ -46,18 +54,6 @@ class _Columns(ctypes.Structure):
     """struct columns of decide.c."""
 
     _fields_ = [(name, c_void_p) for name in (*COUNTS, "rtt", *STACK)]
-
-
-@cache
-def _library() -> ctypes.CDLL:
-    library = ctypes.CDLL(str(DECIDE.compiled()))
-    library.feed.restype, library.feed.argtypes = c_int64, [c_void_p, c_void_p, c_int64, c_double]
-    library.tell_all.restype = c_int64
-    library.tell_all.argtypes = [c_void_p, c_void_p, c_int64, c_int64, c_double, c_void_p]
-    library.tell_one.restype, library.tell_one.argtypes = c_int64, [c_void_p, c_void_p]
-    library.tell_srcs.restype = c_int64
-    library.tell_srcs.argtypes = [c_void_p, c_void_p, c_int64, c_double, c_void_p, c_void_p, c_void_p]
-    return library
 
 
 class CompiledFlows(Records, Askable):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import c_double, c_int64, c_void_p
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ COLUMNS = (
 """Those of `testbed.results.record.PortSeries`, and marked_bytes."""
 SOURCE = Path(__file__).with_suffix(".c")
 READER = Unit("port_reader", (SOURCE,), ".so", (*LIBRARY_FLAGS, EXACT), headers=(SOURCE.parent,))
+_library = cache(partial(READER.library, read_ports=(None, [c_void_p, c_int64, c_void_p])))
 
 
 class CPorts(ctypes.Structure):
@@ -35,13 +36,6 @@ class CPorts(ctypes.Structure):
         ("count", c_int64),
         ("dilation", c_double),
     ]
-
-
-@cache
-def _library() -> ctypes.CDLL:
-    library = ctypes.CDLL(str(READER.compiled()))
-    library.read_ports.restype, library.read_ports.argtypes = None, [c_void_p, c_int64, c_void_p]
-    return library
 
 
 class PortReader:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable, Mapping
 from ctypes import c_int64, c_void_p
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from testbed.base.compiler import LIBRARY_FLAGS, Unit
 FEWEST = 64  # samples that there is room for
 SOURCE = Path(__file__).with_suffix(".c")
 SAMPLES = Unit("samples", (SOURCE,), ".so", LIBRARY_FLAGS, headers=(SOURCE.parent,))
+_library = cache(partial(SAMPLES.library, add_sample=(None, [c_void_p, c_void_p])))
 
 
 class CSamples(ctypes.Structure):
@@ -25,13 +26,6 @@ class CSamples(ctypes.Structure):
         *((name, c_void_p) for name in ("memory", "same", "changed")),
         *((name, c_int64) for name in ("columns", "width", "room", "length")),
     ]
-
-
-@cache
-def _library() -> ctypes.CDLL:
-    library = ctypes.CDLL(str(SAMPLES.compiled()))
-    library.add_sample.restype, library.add_sample.argtypes = None, [c_void_p, c_void_p]
-    return library
 
 
 class Samples:

@@ -10,7 +10,7 @@ import ctypes
 import struct
 from collections.abc import Callable, Mapping
 from ctypes import c_int64, c_void_p
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,12 @@ WIDE = ("time", *DECIDED, *TOLD[7:], "rtt", "sent_bytes")
 WHOLE = (*TOLD[7:], "sent_bytes")  # numbers among these
 FLAGS = ("-O1", *LIBRARY_FLAGS[1:])  # copies: more makes them no faster, and takes three times as long to compile
 ROWS = Unit("trace", (Path(__file__).with_name("trace.c"),), ".so", FLAGS)
+_library = cache(
+    partial(
+        ROWS.library, fill=(c_int64, [c_void_p, c_void_p, c_int64, c_int64, c_void_p]),
+        order_instants=(None, [c_void_p, c_int64, c_void_p, c_void_p]),
+    )
+)  # fmt: skip
 Block = list[tuple[str, NDArray[Any], NDArray[np.uint8] | None]]
 """Columns: name, values, and, where a row may have none, bits of those that do, the lowest first."""
 
@@ -57,14 +63,6 @@ class _CRows(ctypes.Structure):
         *((name, c_void_p) for name in ("kind", "narrow", "wide", "valid")),
         *((name, c_int64) for name in ("size", "hops", "length")),
     ]
-
-
-@cache
-def _library() -> ctypes.CDLL:
-    library = ctypes.CDLL(str(ROWS.compiled()))
-    library.fill.restype, library.fill.argtypes = c_int64, [c_void_p, c_void_p, c_int64, c_int64, c_void_p]
-    library.order_instants.restype, library.order_instants.argtypes = None, [c_void_p, c_int64, c_void_p, c_void_p]
-    return library
 
 
 class DecisionTrace:

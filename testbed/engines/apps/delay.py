@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import os
 import signal
@@ -63,8 +62,7 @@ class Delaying:
         files = np.array([tap.file for tap in taps], np.int32)
         addresses = np.array([struct.unpack("=I", socket.inet_aton(tap.address))[0] for tap in taps], np.uint32)
         ns = np.ascontiguousarray(ns, np.int64)
-        library = ctypes.CDLL(str(DELAY.compiled()))
-        library.delay_apps.argtypes = [c_int64, c_void_p, c_void_p, c_void_p]
+        library = DELAY.library(delay_apps=(None, [c_int64, c_void_p, c_void_p, c_void_p]))
         parent = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:

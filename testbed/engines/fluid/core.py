@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import c_double, c_int64, c_void_p
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from testbed.base.compiler import EXACT, LIBRARY_FLAGS, Unit
 SOURCE = Path(__file__).parent
 FLAGS = (*LIBRARY_FLAGS, "-O3", EXACT)
 MODEL = Unit("fluid", (SOURCE / "model.c",), ".so", FLAGS, headers=(SOURCE,))
+ADVANCE, COUNT = (None, [c_void_p, c_int64, c_double, c_int64, c_double]), (c_int64, [c_void_p])
+library = cache(partial(MODEL.library, advance=ADVANCE, take_over=COUNT, collect=COUNT))
 
 
 class Core(ctypes.Structure):
@@ -50,12 +52,3 @@ class Core(ctypes.Structure):
             assert column.flags.c_contiguous
             self._columns.append(column)
             setattr(self, name, column.ctypes.data)
-
-
-@cache
-def library() -> ctypes.CDLL:
-    library = ctypes.CDLL(str(MODEL.compiled()))
-    library.advance.restype, library.advance.argtypes = None, [c_void_p, c_int64, c_double, c_int64, c_double]
-    for function in (library.take_over, library.collect):
-        function.restype, function.argtypes = c_int64, [c_void_p]
-    return library

@@ -67,9 +67,8 @@ def compared(made: Source, plugin: Plugin, config: PluginConfig, seed: int = 1) 
     """Tell both the same."""
     ours, theirs = CompiledFlows(plugin.form, config, made_up.paths(), True), brought(made)
     told, found = made_up.events(COUNT, made_up.paths(), seed), _Outcome()
-    compare = ctypes.CDLL(str(COMPARE.compiled())).compare
-    compare.restype, compare.argtypes = None, [c_void_p, c_void_p, c_void_p, c_int64, c_void_p]
-    compare(ours.address, theirs.address, told.ctypes.data, len(told), ctypes.addressof(found))
+    library = COMPARE.library(compare=(None, [c_void_p, c_void_p, c_void_p, c_int64, c_void_p]))
+    library.compare(ours.address, theirs.address, told.ctypes.data, len(told), ctypes.addressof(found))
     return Compared(found.raised, found.different, EVENTS[told["event"][found.first]] if found.different else "")
 
 
