@@ -121,7 +121,8 @@ def _results(run: str, to: str, out: Path | None) -> None:
     path = Path(run)
     if to == "csv" and out is None:
         raise BadInput("export results --to csv: expected --out, a new folder for the tables")
-    folder.load_manifest(path)  # says what is no results folder
+    if to in ("csv", "astra-sim"):
+        folder.load_manifest(path)  # says what is no results folder
     if to == "csv" and out:
         print(*csv_files(path, out), sep="\n")
         return

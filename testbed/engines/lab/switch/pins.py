@@ -67,7 +67,8 @@ def _make_folder(folder: Path) -> None:
             linux.mount(MOUNTED, str(place), "bpf")
         folder.mkdir(mode=0o700)
     except OSError as error:
-        why = f"a switch needs bpffs at {place}: {error.strerror}; try: mount -t bpf bpf {place}"
+        hint = f"bpf bpf {place}" if place.is_dir() else "sysfs sysfs /sys"  # in a chroot there may be none
+        why = f"a switch needs bpffs at {place}: {error.strerror}; try: mount -t {hint}"
         raise TestbedError(why) from None
 
 
