@@ -9,7 +9,7 @@ import numpy as np
 
 from testbed.base.arrays import Floats
 from testbed.results.report.drawing import Drawing
-from testbed.results.report.vector import SETTINGS, as_svg, standalone, theme
+from testbed.results.report.vector import as_svg, drawing, standalone, theme
 
 from .controller import Policy
 from .explain import NAMES, Importance, surface
@@ -23,12 +23,9 @@ COLUMNS, CELL, ROW, BARS, GAP = 4, 235, 17, 60, 26  # of the drawing of the tree
 
 def surfaces(network: Policy, trees: Policy) -> str:
     """Multipliers over x(k-1) and x(k) at m = 1: the network's beside the trees'."""
-    import matplotlib as mpl
     from matplotlib.colors import TwoSlopeNorm
-    from matplotlib.figure import Figure
 
-    with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(7.0, 6.2), layout="constrained")
+    with drawing((7.0, 6.2)) as figure:
         panels = figure.subplots(len(VIEWS), 2, squeeze=False)
         for row, (view, (low, high)) in zip(panels, VIEWS, strict=True):
             x = np.linspace(low, high, POINTS)
@@ -49,11 +46,7 @@ def surfaces(network: Policy, trees: Policy) -> str:
 
 def importance(matters: Mapping[str, Importance]) -> str:
     """Bars: variance that the splits explain, and how far the output goes when a feature is set to rest."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(7.0, 1.6 * len(matters) + 0.4), layout="constrained")
+    with drawing((7.0, 1.6 * len(matters) + 0.4)) as figure:
         places, colours = np.arange(len(NAMES)), theme()
         rows = figure.subplots(len(matters), 2, squeeze=False)
         for (left, right), (kind, one) in zip(rows, matters.items(), strict=True):
@@ -108,11 +101,7 @@ def _tree(drawing: Drawing, at: tuple[float, float], number: int, trees: Trees, 
 
 def flow(time: Floats, panels: list[tuple[str, list[tuple[str, Floats, str]]]], title: str) -> str:
     """Curves over time, one panel each: label and (name, values, colour)."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(7.0, 1.5 * len(panels) + 0.5), layout="constrained")
+    with drawing((7.0, 1.5 * len(panels) + 0.5)) as figure:
         axes: Any = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         colours = theme()
         for panel, (label, curves) in zip(axes, panels, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from testbed.results.report.vector import SETTINGS, as_svg, theme
+from testbed.results.report.vector import as_svg, drawing, theme
 
 from .evaluate import Figures
 
@@ -22,11 +22,7 @@ PANELS: tuple[tuple[str, Callable[[Figures], float], float | None], ...] = (
 
 def draw(attempt: Attempt) -> str:
     """The SVG's text; the same for the same training."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=SIZE, layout="constrained")
+    with drawing(SIZE) as figure:
         axes = figure.subplots(1 + len(PANELS), 1, sharex=True)
         updates = [check.update for check in attempt.history]
         colours = theme()

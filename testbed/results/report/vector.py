@@ -6,7 +6,8 @@ import io
 import logging
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -65,6 +66,16 @@ def svg(plot: Plot) -> str:
     FigureCanvasSVG(drawn)
     with mpl.rc_context(SETTINGS):
         return as_svg(drawn, plot.title)
+
+
+@contextmanager
+def drawing(size: tuple[float, float]) -> Iterator[Figure]:
+    """A figure of so many inches, to be drawn, and made `as_svg`, under `SETTINGS`."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(SETTINGS):
+        yield Figure(size, layout="constrained")
 
 
 def as_svg(drawn: Figure, title: str) -> str:
