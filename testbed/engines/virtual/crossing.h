@@ -6,24 +6,23 @@
 #ifndef TESTBED_CROSSING_H
 #define TESTBED_CROSSING_H
 
+#include "calendar.h"
+#include "notices.h"
 #include "occasions.h"
 #include "packets.h"
 #include "parts.h"
-#include "prefetch.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 
-#define AHEAD 4 /* packets: meanwhile a line of a cache comes */
-
 /* It will come out of the line. */
 static void come_out(struct world *w, struct line *l, struct packet *p)
 {
-	append(&l->on_the_way, p);
-	if (l->on_the_way.first == p) {
-		set_event(w, l - w->lines, p->arrives);
-		expect(l, p);
-	}
+	const struct arrival a = {p->arrives, l - w->lines, p};
+
+	if (CLASSES)
+		l->on_the_way++;
+	await_arrival(w->calendar, &a);
 }
 
 /* Something will happen then. */
@@ -37,26 +36,11 @@ void expect_moment(struct part *own, int64_t tick)
 static void cross(struct world *w, struct line *l, struct packet *p)
 {
 	struct part *own = w->part;
-	struct crossings *out = &own->out[own->all->side][l->beyond - 1];
+	const struct arrival a = {p->arrives, l - w->lines, p};
 
-	if (out->count == out->room) {
-		out->room = out->room ? 2 * out->room : 64;
-		out->of = needed(realloc(out->of, (size_t)out->room * sizeof(*out->of)));
-	}
-	out->of[out->count++] = (struct crossing){l - w->lines, p};
+	add(&own->out[own->all->side][l->beyond - 1], &a);
 	surplus--;
 	expect_moment(own, p->arrives);
-}
-
-/* It is in another core's cache, or in none: fetch it, its line, and, once that is here, the packet that it goes behind. */
-static void expect_crossing(const struct world *w, const struct crossings *from, int64_t i)
-{
-	if (i + 2 * AHEAD < from->count) {
-		fetch_packet(from->of[i + 2 * AHEAD].packet);
-		__builtin_prefetch(&w->lines[from->of[i + 2 * AHEAD].line], 1);
-	}
-	if (i + AHEAD >= 0 && i + AHEAD < from->count)
-		__builtin_prefetch(w->lines[from->of[i + AHEAD].line].on_the_way.last, 1);
 }
 
 /* What others have sent here in the last window. */
@@ -65,15 +49,12 @@ static void take_in(struct world *w)
 	const struct part *own = w->part;
 
 	for (struct part *other = own->all->part; other < own->all->part + own->all->count; other++) {
-		struct crossings *from = &other->out[!own->all->side][own->number];
+		struct arrivals_list *from = &other->out[!own->all->side][own->number];
 
-		for (int64_t i = -2 * AHEAD; i < from->count; i++) {
-			expect_crossing(w, from, i);
-			if (i >= 0)
-				come_out(w, &w->lines[from->of[i].line], from->of[i].packet);
-		}
-		surplus += from->count;
-		from->count = 0;
+		for (int64_t i = 0; i < from->end; i++)
+			await_arrival(w->calendar, &from->of[i]);
+		surplus += from->end;
+		from->end = 0;
 	}
 }
 
@@ -89,8 +70,12 @@ void enter_part(struct part *own)
 /* It has done what it can in this window. */
 void leave_part(struct part *own)
 {
-	if (own->world->event_count)
-		expect_moment(own, own->world->events[TOP].time);
+	const struct world *w = own->world;
+	int64_t earliest = earliest_arrival(w->calendar), over = own->all->limit + 1;
+
+	expect_moment(own, earliest > over ? earliest : over);
+	if (w->event_count)
+		expect_moment(own, w->events[TOP].time);
 	hand_on_surplus();
 }
 
@@ -159,18 +144,18 @@ void cut_lines(struct parts *all, const int64_t *end)
 	struct world *rack = all->part[0].world;
 	int64_t count = rack->event_count;
 	struct occasion *events = needed(malloc((size_t)count * sizeof(*events)));
+	struct arrivals_list arrivals = take_all(rack->calendar);
 
 	memcpy(events, rack->events + TOP, (size_t)count * sizeof(*events));
 	rack->event_count = 0;
 	for (int64_t i = 0; i < count; i++) {
-		int64_t id = id_of(&events[i]), line = id % rack->line_count;
-		struct world *w = all->part[id < rack->line_count ? end[line] : end[line ^ 1]].world;
-
-		if (id >= rack->line_count)
-			rack->place[id] = -1;
-		set_event(w, id, events[i].time);
+		rack->place[events[i].id] = -1;
+		set_event(all->part[end[events[i].id % rack->line_count ^ 1]].world, events[i].id, events[i].time);
 	}
+	for (const struct arrival *a = arrivals.of + arrivals.first; a < arrivals.of + arrivals.end; a++)
+		await_arrival(all->part[end[a->line]].world->calendar, a);
 	free(events);
+	free(arrivals.of);
 	for (int64_t line = 0; line < rack->line_count; line++)
 		rack->lines[line].beyond = end[line] == end[line ^ 1] ? 0 : (int32_t)end[line] + 1;
 }

@@ -126,7 +126,7 @@ static void serve(struct world *w, struct line *l, int64_t now)
 {
 	const struct class_table *classes = w->class_table;
 	struct queues *q = &w->queues[l - w->lines];
-	int64_t id = w->line_count + (l - w->lines), until = 0;
+	int64_t id = l - w->lines, until = 0;
 	struct packet *next;
 
 	if (l->busy)
@@ -182,8 +182,8 @@ static void leave_port(struct world *w, struct line *l, struct packet *p, int64_
 /* Packets wait for the line, and none is on it that would look: an event must. */
 static void stay_awake(struct world *w, struct line *l)
 {
-	if (l->busy && !is_awaited(w, l) && !l->on_the_way.first && w->queues[l - w->lines].waits)
-		set_event(w, w->line_count + (l - w->lines), l->free);
+	if (l->busy && !is_awaited(w, l) && !l->on_the_way && w->queues[l - w->lines].waits)
+		set_event(w, l - w->lines, l->free);
 }
 
 #else
@@ -212,7 +212,7 @@ static void stay_awake(struct world *w, struct line *l)
 static void go_on(struct world *w, struct line *l, int64_t now)
 {
 	struct packet *data = l->waiting[1].first, *other = l->waiting[0].first, *next;
-	int64_t id = w->line_count + (l - w->lines), until = 0;
+	int64_t id = l - w->lines, until = 0;
 
 #if CLASSES
 	if (has_queues(w, l)) {
@@ -269,12 +269,12 @@ void catch_up_all(struct world *w, int64_t before)
 		catch_up(w, l, before);
 }
 
-/* The first packet comes out. Its sender is this part's. */
-static void look_at_sender(struct world *w, struct line *l)
+/* The packet comes out. Its sender is this part's. */
+static void look_at_sender(struct world *w, struct line *l, const struct packet *p)
 {
 	catch_up(w, l, w->now);
-	if (l->leaving == l->on_the_way.first) /* without delay it leaves as it arrives, */
-		has_left(w, l, w->now);        /* and what arrives changes */
+	if (l->leaving == p)            /* without delay it leaves as it arrives, */
+		has_left(w, l, w->now); /* and what arrives changes */
 }
 
 /* It could have left then, if nothing waits for the line. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What will happen next: a heap of occasions, at most one per id, by time. At one tick packets arrive first, in an order that
- * is drawn for that tick by the numbers of their lines, so that no line is always before another; then lines are free.
- * Nothing but time and numbers says so: each node's order is the same on every machine, whatever else is in the heap. Each
- * has four below it, which share a line of a cache: of a large rack the heap is more than the nearest cache holds.
+ * What will happen next but for arrivals (calendar.h): a heap of occasions, at most one per id, by time. At one tick packets
+ * arrive first, then lines are free, by number. Each has four below it, which share a line of a cache: of a large rack the heap
+ * is more than the nearest cache holds.
  */
 #ifndef TESTBED_OCCASIONS_H
 #define TESTBED_OCCASIONS_H
@@ -11,7 +10,6 @@
 #include "world.h"
 
 #define BELOW 4
-#define BEHIND (1ull << 63) /* all arrivals of its tick */
 #define TOP (BELOW - 1) /* where the heap begins in its array: those below one then begin at a multiple of BELOW */
 
 static __thread int top_is_free; /* of the heap: what happens now was there, and most often brings about what takes its place */
@@ -19,21 +17,7 @@ static __thread int top_is_free; /* of the heap: what happens now was there, and
 /* No two are alike. As one number: which of two comes first is a guess that a processor loses every other time. */
 static int before(const struct occasion *a, const struct occasion *b)
 {
-	return ((unsigned __int128)a->time << 64 | a->what) < ((unsigned __int128)b->time << 64 | b->what);
-}
-
-static struct occasion occasion_of(const struct world *w, int64_t id, int64_t time)
-{
-	uint64_t drawn = ((uint64_t)time * 0x9e3779b97f4a7c15ull ^ (uint64_t)id * 0xbf58476d1ce4e5b9ull) * 0x94d049bb133111ebull;
-
-	if (id >= w->line_count)
-		return (struct occasion){time, BEHIND | (uint64_t)id};
-	return (struct occasion){time, (drawn >> (ID_BITS + 1)) << ID_BITS | (uint64_t)id};
-}
-
-static int64_t id_of(const struct occasion *e)
-{
-	return (int64_t)(e->what & ((1 << ID_BITS) - 1));
+	return ((unsigned __int128)a->time << 64 | (uint64_t)a->id) < ((unsigned __int128)b->time << 64 | (uint64_t)b->id);
 }
 
 /* Those below `at` begin there; and `at` is below this one. */
@@ -68,12 +52,10 @@ static int64_t earliest_below(const struct world *w, int64_t at)
 	return found;
 }
 
-/* Arrivals are neither moved nor removed by others, so that nobody asks where they are. */
 static void put(struct world *w, int64_t at, struct occasion e)
 {
 	w->events[at] = e;
-	if (id_of(&e) >= w->line_count)
-		w->place[id_of(&e)] = at;
+	w->place[e.id] = at;
 }
 
 static void settle(struct world *w, int64_t at, struct occasion e)
@@ -93,7 +75,7 @@ static void settle(struct world *w, int64_t at, struct occasion e)
 
 static void set_event(struct world *w, int64_t id, int64_t time)
 {
-	int64_t at = id < w->line_count ? -1 : w->place[id];
+	int64_t at = w->place[id];
 
 	if (at < 0 && top_is_free) {
 		top_is_free = 0;
@@ -101,7 +83,7 @@ static void set_event(struct world *w, int64_t id, int64_t time)
 	}
 	if (at < 0)
 		at = TOP + w->event_count++;
-	settle(w, at, occasion_of(w, id, time));
+	settle(w, at, (struct occasion){time, id});
 }
 
 static void remove_event(struct world *w, int64_t id)

@@ -117,7 +117,7 @@ static int64_t packets_sent(const struct part *own)
 	int64_t sent = 0;
 
 	for (int64_t i = 0; i < own->all->count; i++)
-		sent += own->out[own->all->side][i].count;
+		sent += own->out[own->all->side][i].end;
 	return sent;
 }
 

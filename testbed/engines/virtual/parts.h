@@ -10,7 +10,6 @@
 
 #include "world.h"
 
-#define NEVER INT64_MAX
 #define ENDED -1 /* instead of a window's last tick */
 
 struct datapath;
@@ -23,15 +22,6 @@ struct load {
 	int64_t thread, events, crossed; /* packets that went to other parts */
 };
 
-/* What has crossed a cut from one part to another in one window: where, and what. */
-struct crossings {
-	struct crossing {
-		int64_t line;
-		struct packet *packet;
-	} *of;
-	int64_t count, room;
-};
-
 struct part {
 	struct world *world; /* whose rack is that of the first part */
 	struct datapath *agent;
@@ -39,7 +29,7 @@ struct part {
 	int64_t number;
 	int64_t thread, counted; /* who works for it; its events when that was last looked at: balance.h */
 	int64_t next; /* tick before which nothing will happen that it has caused or waits for */
-	struct crossings out[2][MOST_PARTS]; /* to each other part */
+	struct arrivals_list out[2][MOST_PARTS]; /* in each other part */
 	struct decider *deciders; /* its own copies, in the order of the rack's; NULL: these themselves */
 	int64_t endless; /* a timer stays in the past */
 	const int64_t *recorded; /* how many of its decisions have not been taken */

@@ -84,6 +84,7 @@ class Parts:
         world, keep = self._world, self._memory.keep
         c = CWorld.from_buffer_copy(world.c)
         c.events, c.event_count = keep(world.memory.zeros(TOP + EVENTS_PER_LINE * room.lines, OCCASION)), 0
+        c.calendar = world.calendar(room.lines)
         c.resumed, c.feedback = keep(np.zeros(room.lines, np.int64)), ctypes.addressof(ring.c)
         c.resumed_count = c.released = c.unroutable = c.events_done = 0
         return c

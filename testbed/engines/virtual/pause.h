@@ -17,7 +17,7 @@ static void send_pause(struct world *w, int64_t row, uint32_t quanta)
 	int64_t port = row, priority = LOSSLESS;
 #endif
 	struct line *l = &w->lines[w->out[port]];
-	int64_t renewal = 2 * w->line_count + (l - w->lines);
+	int64_t renewal = w->line_count + (l - w->lines);
 	struct packet *p = new_packet();
 	struct pfc_frame *frame = (struct pfc_frame *)p->bytes;
 

@@ -5,31 +5,21 @@
 #ifndef TESTBED_PREFETCH_H
 #define TESTBED_PREFETCH_H
 
+#include "calendar.h"
 #include "forwarding.h"
 #include "notices.h"
-#include "occasions.h"
 #include "packets.h"
 
-#define LARGE 2000 /* lines of a rack: what they and their packets have is more than caches hold */
+#define NEAR 6 /* arrivals: meanwhile a line of a cache comes, */
+#define FAR 12 /* and that of what was fetched before */
 
-/* What programs look at: three lines of a cache. */
-static void fetch_packet(const struct packet *p)
-{
-	__builtin_prefetch(p), __builtin_prefetch(&p->bytes[32]), __builtin_prefetch(&p->bytes[96]);
-}
-
-/*
- * The packet is the next to come out of the line: fetch the one behind it, as a full queue is more than caches hold; and,
- * of many flows, what its NIC will touch.
- */
-static void expect(const struct line *l, const struct packet *p)
+/* What a NIC will touch. */
+static void expect_at_host(const struct packet *p)
 {
 	const struct roce *packet = (const struct roce *)p->bytes;
 	uint32_t flow;
 
-	if (p->next)
-		fetch_packet(p->next);
-	if (!many_flows || l->receiver >= 0 || is_pause_frame(p) || p->whole)
+	if (!many_flows || is_pause_frame(p) || p->whole)
 		return;
 	flow = flow_of(packet);
 	if (is_data(packet)) {
@@ -40,21 +30,14 @@ static void expect(const struct line *l, const struct packet *p)
 	}
 }
 
-/*
- * The line's first packet is the next of all to arrive: fetch what its node will touch. At a switch that is the port that it
- * leaves by, unless all queues have a say in which one that is.
- */
-static void expect_at_node(struct world *w, const struct line *l)
+/* What a switch will touch: of the port that the packet leaves by, unless all queues have a say in which one that is. */
+static void expect_at_switch(struct world *w, const struct line *l, const struct packet *p)
 {
-	const struct packet *p = l->on_the_way.first;
 	const struct line *out;
 	int64_t at = w->lines->from, port;
 
-	if (p->next)
-		__builtin_prefetch(p->next);
-	__builtin_prefetch((const struct arrivals *)w->arrivals + l->to, 1);
 	__builtin_prefetch((const struct port_config *)w->port_config + l->to);
-	if (l->receiver < 0 || is_pause_frame(p))
+	if (is_pause_frame(p))
 		return;
 	out = w->routing == ADAPTIVE ? only_next_line(w, l->receiver, p) : next_line(w, l->receiver, p);
 	if (!out)
@@ -69,33 +52,23 @@ static void expect_at_node(struct world *w, const struct line *l)
 	__builtin_prefetch((const struct arrivals *)w->arrivals + at + ((out - w->lines) ^ 1));
 }
 
-/*
- * Of a large rack nothing stays in the caches: fetch what comes next. The next occasions are near the top of the heap, and
- * rise: of those two steps below it the line is fetched, of those one step below it the first packet.
- */
+/* Of a large rack nothing stays in the caches: fetch packets that come in soon, then what they will touch. */
 static void look_ahead(struct world *w)
 {
-	int64_t end = end_of_heap(w), last = first_below(TOP) + BELOW;
+	const struct arrivals_list *open = &w->calendar->open;
+	const struct arrival *a = open->of + open->first;
+	const struct line *l;
 
-	for (int64_t at = first_below(TOP); at < last && at < end; at++) {
-		int64_t id = id_of(&w->events[at]);
-
-		if (id < w->line_count)
-			fetch_packet(w->lines[id].on_the_way.first);
-	}
-	end = end < last + BELOW * BELOW ? end : last + BELOW * BELOW;
-	for (int64_t at = last; at < end; at++) {
-		int64_t id = id_of(&w->events[at]);
-
-		if (id < w->line_count)
-			__builtin_prefetch(&w->lines[id], 1);
-	}
-	if (last <= end) {
-		int64_t id = id_of(&w->events[earliest_below(w, TOP)]);
-
-		if (id < w->line_count)
-			expect_at_node(w, &w->lines[id]);
-	}
+	if (open->end - open->first <= FAR)
+		return;
+	__builtin_prefetch(&w->lines[a[FAR].line]);
+	fetch_packet(a[FAR].packet);
+	l = &w->lines[a[NEAR].line];
+	__builtin_prefetch((const struct arrivals *)w->arrivals + l->to, 1);
+	if (l->receiver < 0)
+		expect_at_host(a[NEAR].packet);
+	else
+		expect_at_switch(w, l, a[NEAR].packet);
 }
 
 #endif

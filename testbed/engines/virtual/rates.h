@@ -12,16 +12,6 @@ static int64_t stretched(int64_t now, int64_t time, int64_t from, int64_t to)
 	return time <= now ? time : now + (int64_t)((__int128)(time - now) * to / from);
 }
 
-static void move_event(struct world *w, int64_t id, int64_t time)
-{
-	for (int64_t at = TOP; at < end_of_heap(w); at++) {
-		if (id_of(&w->events[at]) == id) {
-			settle(w, at, occasion_of(w, id, time));
-			return;
-		}
-	}
-}
-
 #if !CLASSES
 /* What a port's queue has drained since a packet came, which the programs look at when the next one comes. */
 static void settle_queue(struct world *w, int64_t port)
@@ -41,36 +31,64 @@ static void settle_queue(struct world *w, int64_t port)
 }
 #endif
 
-/* Before the port's configuration changes. All that has not left yet leaves so much sooner or later, the rest of the packet that is leaving included. */
+/* Something happens then and not when it was to. */
+static void move_event(struct world *w, int64_t id, int64_t tick)
+{
+	int64_t at = w->place[id];
+
+	if (TOP <= at && at < end_of_heap(w) && w->events[at].id == id)
+		settle(w, at, (struct occasion){tick, id});
+}
+
+/* What is on the line comes out so much later or sooner, the rest of the packet that is leaving included. */
+static void move_arrivals(struct world *w, const struct line *l, int64_t per_byte, int64_t delay)
+{
+	struct arrivals_list all = take_all(w->calendar);
+
+	for (struct arrival *a = all.of + all.first; a < all.of + all.end; a++) {
+		if (w->lines + a->line == l) {
+			int64_t time = stretched(w->now, a->time - l->delay, l->per_byte, per_byte) + delay;
+
+			a->packet->arrives = a->time = time > w->now ? time : w->now;
+		}
+		await_arrival(w->calendar, a);
+	}
+	free(all.of);
+}
+
+/* Wherever it ends and begins, of a rack in parts. Nothing overtakes anything. */
+static void change_line(struct world *w, struct line *l, int64_t per_byte, int64_t delay)
+{
+	const struct parts *all = w->part ? w->part->all : NULL;
+
+	l->free = stretched(w->now, l->free, l->per_byte, per_byte);
+	for (int64_t i = 0; i < (all ? all->count : 1); i++) {
+		struct world *own = all ? all->part[i].world : w;
+
+		move_arrivals(own, l, per_byte, delay);
+		if (l->busy)
+			move_event(own, l - w->lines, l->free);
+	}
+	l->per_byte = per_byte;
+	l->delay = delay;
+}
+
+/* Before the port's configuration changes. */
 void set_rate(struct world *w, int64_t line, int64_t per_byte)
 {
 	struct line *l = &w->lines[line];
-	struct packet *first = l->on_the_way.first;
 
 #if !CLASSES
 	settle_queue(w, l->from);
 #endif
-	for (struct packet *p = first; p; p = p->next)
-		p->arrives = stretched(w->now, p->arrives - l->delay, l->per_byte, per_byte) + l->delay;
-	l->free = stretched(w->now, l->free, l->per_byte, per_byte);
-	l->per_byte = per_byte;
-	if (first)
-		move_event(w, line, first->arrives);
-	if (l->busy)
-		move_event(w, w->line_count + line, l->free);
+	change_line(w, l, per_byte, l->delay);
 }
 
-/* It gets longer or shorter: what is on it arrives so much later or sooner, and nothing overtakes anything. */
 void set_delay(struct world *w, int64_t line, int64_t delay)
 {
 	struct line *l = &w->lines[line];
-	int64_t more = delay - l->delay;
 
-	for (struct packet *p = l->on_the_way.first; p; p = p->next)
-		p->arrives = p->arrives + more > w->now ? p->arrives + more : w->now;
-	l->delay = delay;
-	if (l->on_the_way.first)
-		move_event(w, line, l->on_the_way.first->arrives);
+	change_line(w, l, l->per_byte, delay);
 }
 
 #endif

@@ -17,8 +17,7 @@ TICK_SHIFT = 20
 RECORD_BYTES = 8 + RECORD.itemsize  # in the ring, with its header
 LINE = np.dtype(
     [
-        *((name, "<i8") for name in ("per_byte", "delay", "free")),
-        ("on_the_way", "<i8", (2,)),
+        *((name, "<i8") for name in ("per_byte", "delay", "free", "on_the_way", "busy")),
         *((name, "<i4") for name in ("from", "to", "sender", "receiver")),
         ("tapped", "<i2", (2,)),
         ("beyond", "<i4"),
@@ -30,7 +29,7 @@ SCHEDULER = np.dtype([("strict", "<i8"), ("quantum", "<i8", (QUEUES,))])
 LINE_QUEUES = np.dtype([("state", "<i8", (32,))])  # struct queues
 WATCHED = np.dtype([(name, "<i8") for name in ("since", "storm", "frames", "limit")])
 MOST_STORMS = 1024
-OCCASION = np.dtype([("time", "<i8"), ("what", "<u8")])
+OCCASION = np.dtype([("time", "<i8"), ("id", "<i8")])
 TOP = 3  # of the heap of occasions
 
 
@@ -92,7 +91,7 @@ MAPS = (
 class CWorld(ctypes.Structure):
     _fields_ = [
         *((name, c_int64) for name in ("now", "order")),
-        *((name, c_void_p) for name in ("part", "events")),
+        *((name, c_void_p) for name in ("part", "calendar", "events")),
         ("event_count", c_int64),
         *((name, c_void_p) for name in ("feedback", "resumed")),
         *((name, c_int64) for name in ("resumed_count", "released", "next_sample", "unroutable", "events_done")),
@@ -143,6 +142,8 @@ def library(unit: Unit) -> ctypes.CDLL:
     library.decide_parts.restype, library.decide_parts.argtypes = None, [c_void_p, c_double]
     library.thread_of.restype, library.thread_of.argtypes = c_int64, [c_void_p, c_int64]
     library.find_failure.restype, library.find_failure.argtypes = c_int64, [c_void_p]
+    library.make_calendar.restype, library.make_calendar.argtypes = c_void_p, [c_void_p, c_int64]
+    library.forget_calendar.restype, library.forget_calendar.argtypes = None, [c_void_p]
     library.abandon.restype, library.abandon.argtypes = None, [c_void_p]
     library.take_samples.restype, library.take_samples.argtypes = None, [c_void_p, c_int64]
     library.flow_table_rebuild.restype, library.flow_table_rebuild.argtypes = None, [c_void_p]

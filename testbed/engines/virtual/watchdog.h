@@ -76,7 +76,7 @@ static int64_t defiant_queues(const struct world *w, const struct line *l)
 /* Which queues are held now, with packets in them. */
 static void watch(struct world *w, struct line *l, int64_t held)
 {
-	int64_t id = 3 * w->line_count + (l - w->lines);
+	int64_t id = 2 * w->line_count + (l - w->lines);
 
 	for (uint32_t queue = 0; queue < QUEUES; queue++) {
 		struct watched *own = watched_of(w, l, queue);
@@ -165,7 +165,7 @@ static void look_at_queues(struct world *w, struct line *l, int64_t held)
 		own->frames = frames_of(w, l, queue);
 	}
 	if (next < INT64_MAX)
-		set_event(w, 3 * w->line_count + (l - w->lines), next);
+		set_event(w, 2 * w->line_count + (l - w->lines), next);
 }
 
 #endif

@@ -3,7 +3,7 @@
  * The event loop: lines serialise and delay packets; NICs and switches are the rack's own programs, compiled natively.
  * Its parts are headers, so that all of this is one translation unit, where calls per packet cost nothing.
  *
- *     what happens next         occasions.h   a heap
+ *     what happens next         calendar.h, occasions.h
  *     lines, and packets        lines.h, packets.h
  *     hosts and switches        nodes.h, forwarding.h, ecmp.h
  *     PFC's pause frames        pause.h
@@ -43,6 +43,7 @@ static int port_egress(struct __sk_buff *skb), port_ingress(struct __sk_buff *sk
 #pragma GCC visibility pop
 
 #include "nodes.h"
+#include "prefetch.h"
 #include "rates.h"
 #include "records.h"
 #include "sampler.h"
@@ -62,19 +63,12 @@ static void set_time(struct world *w, int64_t time)
 	stamp = (uint64_t)time;
 }
 
-static void arrives(struct world *w, struct line *l)
+static void arrives(struct world *w, struct line *l, struct packet *p)
 {
-	struct packet *p;
-
 	if ((CLASSES || w->queued) && !l->beyond)
-		look_at_sender(w, l);
-	p = take(&l->on_the_way);
-	if (l->on_the_way.first) {
-		set_event(w, l - w->lines, l->on_the_way.first->arrives);
-		expect(l, l->on_the_way.first);
-	} else if (!l->beyond) {
+		look_at_sender(w, l, p);
+	if (CLASSES && !l->beyond && !--l->on_the_way)
 		stay_awake(w, l);
-	}
 	if (l->tapped[1])
 		keep_copy(w, l->tapped[1], p, w->now, 1);
 	if (l->receiver < 0)
@@ -83,31 +77,49 @@ static void arrives(struct world *w, struct line *l)
 		at_switch(w, l, p);
 }
 
-static void happen(struct world *w, const struct occasion *e)
+static void takes_place(struct world *w, int64_t id)
 {
-	int64_t id = id_of(e);
+	struct line *l = &w->lines[id % w->line_count];
 
-	set_time(w, e->time);
-	w->events_done++;
-	if (id >= w->line_count)
-		w->place[id] = -1;
+	w->place[id] = -1;
 	top_is_free = 1;
-	if (w->line_count > LARGE)
-		look_ahead(w);
 	if (id < w->line_count) {
-		arrives(w, &w->lines[id]);
+		line_is_free(w, l, w->now);
 	} else if (id < 2 * w->line_count) {
-		line_is_free(w, &w->lines[id - w->line_count], w->now);
-	} else if (id < 3 * w->line_count) {
-		renew_pause(w, &w->lines[id - 2 * w->line_count]);
+		renew_pause(w, l);
 	} else {
 #if CLASSES
-		watchdog_looks(w, &w->lines[id - 3 * w->line_count]);
+		watchdog_looks(w, l);
 #endif
 	}
 	if (top_is_free && --w->event_count)
 		settle(w, TOP, w->events[end_of_heap(w)]);
 	top_is_free = 0;
+}
+
+/* The tick of what happens next, if it is not after then. */
+static int64_t next_tick(struct world *w, int64_t until)
+{
+	int64_t arrival = next_arrival(w->calendar, until);
+
+	return w->event_count && w->events[TOP].time < arrival ? w->events[TOP].time : arrival;
+}
+
+static void happen(struct world *w, int64_t tick)
+{
+	struct arrivals_list *open = &w->calendar->open;
+	struct arrival a;
+
+	set_time(w, tick);
+	w->events_done++;
+	if (open->first == open->end || open->of[open->first].time != tick) {
+		takes_place(w, w->events[TOP].id);
+		return;
+	}
+	a = open->of[open->first++];
+	if (w->line_count > LARGE)
+		look_ahead(w);
+	arrives(w, &w->lines[a.line], a.packet);
 }
 
 /* To apps, what has arrived for them until then. */
@@ -129,8 +141,8 @@ static void let_out(struct world *w, int64_t until)
 /* Until nothing is on its way any more, or until then: that tick included. No agent is there. */
 void drain(struct world *w, int64_t until)
 {
-	while (w->event_count && w->events[TOP].time <= until) {
-		happen(w, &w->events[TOP]);
+	for (int64_t tick; (tick = next_tick(w, until)) <= until && tick < NEVER;) {
+		happen(w, tick);
 		w->resumed_count = 0;
 	}
 	if (w->apps)
@@ -146,8 +158,12 @@ static void give_back(struct fifo *q)
 /* The world is given up: others may have its packets. */
 void abandon(struct world *w)
 {
+	struct arrivals_list all = take_all(w->calendar);
+
+	for (const struct arrival *a = all.of + all.first; a < all.of + all.end; a++)
+		drop(a->packet);
+	free(all.of);
 	for (struct line *l = w->lines; l < w->lines + w->line_count; l++) {
-		give_back(&l->on_the_way);
 		give_back(&l->waiting[0]);
 		give_back(&l->waiting[1]);
 		give_back(&l->pauses);
@@ -203,14 +219,13 @@ static int passes(struct world *w, int64_t until)
 int64_t run_until_fed(struct world *w, int64_t until)
 {
 	do {
-		while (w->event_count && w->events[TOP].time <= until) {
-			if (w->wall && !keep_pace(w, w->events[TOP].time)) {
-				let_in(w, w->events[TOP].time);
+		for (int64_t tick; (tick = next_tick(w, until)) <= until && tick < NEVER;) {
+			if (w->wall && !keep_pace(w, tick)) {
+				let_in(w, tick);
 				continue;
 			}
-			happen(w, &w->events[TOP]);
-			if ((w->feedback->submitted || w->resumed_count || w->released) &&
-			    !(w->event_count && w->events[TOP].time == w->now))
+			happen(w, tick);
+			if ((w->feedback->submitted || w->resumed_count || w->released) && next_tick(w, tick) != tick)
 				return 1;
 		}
 	} while (!passes(w, until));

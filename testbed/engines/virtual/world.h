@@ -14,13 +14,15 @@
 #define HEAD_BYTES 42 /* Ethernet, IPv4, UDP */
 #define CACHE_LINE 64 /* bytes */
 #define TICK_SHIFT 20 /* fixed point of a line's ticks per byte */
+#define NEVER INT64_MAX
 
 struct wall; /* wall.c */
 struct app_links; /* app_links.c */
 struct part; /* parts.h */
+struct calendar; /* calendar.h */
 
 struct packet {
-	int64_t arrives; /* at the end of the line that it is on */
+	int64_t arrives; /* at the end of the line that it is on, or was */
 	int64_t order; /* of being sent, among those that wait for the line */
 	struct packet *next;
 	uint32_t length; /* bytes of the frame */
@@ -41,6 +43,18 @@ struct fifo {
 	struct packet *first, *last;
 };
 
+/* At the end of a line. */
+struct arrival {
+	int64_t time, line;
+	struct packet *packet;
+};
+
+/* Those from `first` to before `end`. */
+struct arrivals_list {
+	struct arrival *of;
+	int64_t first, end, room;
+};
+
 /*
  * One direction of a link; line i begins at interface `lines->from` + i, and its reverse is line i ^ 1. What every packet
  * needs is in the first line of a cache, what it needs where frames are routed in the second. Mirrored in structs.py.
@@ -49,7 +63,7 @@ struct line {
 	int64_t per_byte; /* ticks << TICK_SHIFT */
 	int64_t delay; /* ticks */
 	int64_t free; /* state: when the next packet may begin */
-	struct fifo on_the_way; /* state: by arrival */
+	int64_t on_the_way, busy; /* state, where packets wait: how many are on it; whether one leaves */
 	int32_t from, to; /* ifindex of its ends */
 	int32_t sender, receiver; /* numbers of switches; -1 - number of a host */
 	int16_t tapped[2]; /* capture: number + 1 of the tap where packets enter, and where they come out; 0 for none */
@@ -58,16 +72,11 @@ struct line {
 	/* state, where packets wait: what waits, by class; pause frames go first */
 	struct fifo waiting[2], pauses;
 	struct packet *leaving;
-	int64_t busy;
 } __attribute__((aligned(CACHE_LINE)));
 
-#define ID_BITS 24
-
+/* `id` is a line: it is free; lines + line: its port renews a pause; 2 * lines + line: its watchdog looks. */
 struct occasion {
-	int64_t time;
-	/* what is drawn, << ID_BITS | id; id is a line: its first packet arrives; lines + line: it is free; 2 * lines + line: its port
-	 * renews a pause; 3 * lines + line: its watchdog looks */
-	uint64_t what;
+	int64_t time, id;
 };
 
 /* A ring of the programs, as the kernel lays it out (testbed/dataplane/ring.py). Mirrored in structs.py. */
@@ -92,7 +101,8 @@ struct world {
 	/* each part has its own: */
 	int64_t now, order;
 	struct part *part; /* NULL: the rack is one */
-	struct occasion *events; /* a heap, see occasions.h; four per line have room */
+	struct calendar *calendar;
+	struct occasion *events; /* a heap, see occasions.h; three per line have room */
 	int64_t event_count;
 	struct records *feedback;
 	int64_t *resumed, resumed_count; /* hosts to which a pause frame came */
@@ -102,7 +112,7 @@ struct world {
 	/* of the rack: */
 	int64_t line_count, host_count, switch_count, lossless, queued, routed; /* queued: packets wait for their line */
 	struct line *lines;
-	int64_t *place; /* of each id in its heap of events, but for arrivals; -1 for none */
+	int64_t *place; /* of each id in its heap of events; -1 for none */
 	/* of a host, by number: the lines from it and to it, its switch, and its number among the agent's senders (or -1) */
 	int64_t *up, *down, *edge, *sender;
 	/* of an interface: the line that begins there */
@@ -144,6 +154,8 @@ int64_t run_until_fed(struct world *w, int64_t until);
 void catch_up_all(struct world *w, int64_t before);
 void take_samples(struct world *w, int64_t until);
 struct packet *new_packet(void);
+struct calendar *make_calendar(const struct world *w, int64_t shift);
+void forget_calendar(struct calendar *c);
 void send_up(struct world *w, int64_t host, struct packet *p);
 
 extern __thread struct world *world; /* the one that this thread is in */

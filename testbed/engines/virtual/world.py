@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -23,7 +24,7 @@ from testbed.engines.virtual.build import unit_of
 from testbed.engines.virtual.clock import EPOCH, virtual_clock
 from testbed.engines.virtual.lossless import headroom_needed, ingress_sizes, intake_headroom, quantum_ps
 from testbed.engines.virtual.maps import VirtualMaps, VirtualRing
-from testbed.engines.virtual.structs import LINE_QUEUES, OCCASION, SCHEDULER, TOP, CWorld, library
+from testbed.engines.virtual.structs import LINE_QUEUES, OCCASION, SCHEDULER, TICK_SHIFT, TOP, CWorld, library
 from testbed.engines.virtual.watchdog import VirtualWatchdog
 from testbed.engines.virtual.wires import FIRST_INDEX, Wires, per_byte
 from testbed.experiment.resolved import Resolved
@@ -33,7 +34,8 @@ from testbed.experiment.topology.tables import Tables
 from testbed.tuner import Need
 
 LOST = 1.0  # as the loss of a port: its link is down
-EVENTS_PER_LINE = 4
+EVENTS_PER_LINE = 3
+PER_DELAY, PACKETS = 4, 512  # cells of the calendar in the shortest delay; packets in a cell, if all lines are full
 NEVER = int(np.iinfo(np.int64).max)
 RENEWED_AFTER = 0xFFFF // 2  # quanta
 SEEDS = 2**32  # of draws
@@ -133,6 +135,7 @@ class World:
             self._at(self.memory.zeros(TOP + EVENTS_PER_LINE * len(lines), OCCASION)),
             self._at(np.full(EVENTS_PER_LINE * len(lines), -1)),
         )
+        c.calendar = self.calendar(len(lines))
         for name, column in zip(("up", "down", "edge"), wires.hosts(), strict=True):
             setattr(c, name, self._at(column))
         senders = self.layout.senders
@@ -158,6 +161,15 @@ class World:
         c.renewed_after = RENEWED_AFTER
         c.routing = wire.routing(self.experiment.routing.name)
         c.entries = self.experiment.bonds is not None
+
+    def calendar(self, lines: int) -> int:
+        """Of so many lines; it lives as long as this."""
+        delays, packet = self.wires.lines["delay"], self.layout.framing.wire_size
+        short = int(delays[delays > 0].min(initial=NEVER)) // PER_DELAY
+        busy = PACKETS * (int(self.wires.lines["per_byte"].min()) * packet >> TICK_SHIFT) // max(lines, 1)
+        made: int = self.code.make_calendar(ctypes.byref(self.c), min(short, busy))
+        weakref.finalize(self, self.code.forget_calendar, made)
+        return made
 
     def _scheduler(self, classes: Classes) -> NDArray[np.void]:
         made = np.zeros(1, SCHEDULER)

@@ -32,6 +32,15 @@ CUT = {
             "packets=[{of: {labels: [lossless]}, dscp: 3, messages: 4 kB}]",
         ),
     ),
+    "links change": Small(
+        "leaf-spine",
+        "dcqcn",
+        settings=(
+            "engine=virtual",
+            "events=[{at: 100 us, set: {leaf1-spine1.rate: 20 Gbit/s, leaf2-spine2.delay: 9 us}}, "
+            "{at: 200 us, set: {leaf1-spine1.rate: 100 Gbit/s, leaf2-spine2.delay: 1 us, leaf1-spine2.delay: 3 us}}]",
+        ),
+    ),
     "flowlets": Small("leaf-spine", "swift", settings=("routing=flowlet",)),
 }
 WHOLE = {
