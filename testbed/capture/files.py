@@ -37,6 +37,7 @@ class Capture:
     point: Point
     file: BinaryIO
     snap: int  # bytes kept of each packet
+    outgoing: bool = True  # also what leaves there, not only what comes in
 
 
 class Captures:

@@ -1,4 +1,4 @@
-"""A packet socket that the kernel fills through shared memory (TPACKET_V3): packets of one interface, both directions.
+"""A packet socket that the kernel fills through shared memory (TPACKET_V3): packets of one interface.
 
 The kernel writes packet after packet into blocks; reading a block costs no system call. The ring holds a second of
 what a rack can do, for its reader is starved while the agents, which have real-time priority, are busy.
@@ -19,7 +19,7 @@ from testbed.base import linux
 
 ETH_P_ALL = 0x0003
 SOL_PACKET = 263
-PACKET_RX_RING, PACKET_STATISTICS, PACKET_VERSION = 5, 6, 10
+PACKET_RX_RING, PACKET_STATISTICS, PACKET_VERSION, PACKET_IGNORE_OUTGOING = 5, 6, 10, 23
 TPACKET_V3 = 2
 SO_ATTACH_FILTER = 26
 BPF_LOAD, BPF_JUMP_EQUAL, BPF_RETURN = 0x20, 0x15, 0x06
@@ -52,9 +52,9 @@ class Batch:
 
 
 class Ring:
-    """Captures the first ``snap`` bytes of every packet of an interface, from now on."""
+    """Captures the first ``snap`` bytes of every packet of an interface, or of each that comes in, from now on."""
 
-    def __init__(self, netns: int, interface: str, snap: int, rings: int = 1) -> None:
+    def __init__(self, netns: int, interface: str, snap: int, rings: int = 1, outgoing: bool = True) -> None:
         """One of ``rings``. Raises OSError if the kernel has no memory for it."""
         self._blocks = min(MOST_BLOCKS, max(LEAST_BLOCKS, BLOCKS_IN_ALL // rings))
         with linux.inside(netns):
@@ -62,6 +62,7 @@ class Ring:
         self.socket.setsockopt(SOL_PACKET, PACKET_VERSION, TPACKET_V3)
         request = REQUEST.pack(BLOCK_SIZE, self._blocks, FRAME, BLOCK_SIZE // FRAME * self._blocks, RETIRE_MS, 0, 0)
         self.socket.setsockopt(SOL_PACKET, PACKET_RX_RING, request)
+        self.socket.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, not outgoing)
         self._keep_only(snap)
         self._memory = mmap.mmap(self.socket.fileno(), BLOCK_SIZE * self._blocks)
         self._next = 0

@@ -38,7 +38,7 @@ class Tap:
         """One of ``taps``. Raises TestbedError if the kernel has no memory for it."""
         self.capture, self.interface, self.about = capture, interface, about
         try:
-            self.ring = Ring(interface.netns, interface.name, capture.snap, taps)
+            self.ring = Ring(interface.netns, interface.name, capture.snap, taps, capture.outgoing)
         except OSError as error:
             name = capture.point.name
             raise TestbedError(

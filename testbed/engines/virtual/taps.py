@@ -35,7 +35,9 @@ class Taps:
         world.c.taps = ctypes.addressof(self._array)
         for number, one in enumerate(self.all):
             leaves, comes = _lines(world, one.capture.point)
-            world.wires.lines["tapped"][[leaves, comes], [0, 1]] = number + 1
+            world.wires.lines["tapped"][comes, 1] = number + 1
+            if one.capture.outgoing:
+                world.wires.lines["tapped"][leaves, 0] = number + 1
 
     def drain(self) -> None:
         """Write what has passed, so that it need not be kept in memory."""

@@ -131,7 +131,7 @@ def observe(resolved: Resolved, points: Sequence[str] = ()) -> Observed:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
         files = [Path(folder) / f"{number}.pcapng" for number in range(len(points))]
         captures = [
-            Capture(Point(*point.split(":")), opened.enter_context(file.open("w+b")), HEADERS)
+            Capture(Point(*point.split(":")), opened.enter_context(file.open("w+b")), HEADERS, outgoing=False)
             for point, file in zip(points, files, strict=True)
         ]
         record = engine.follow(prepared, observer, [], "plan", captures)

@@ -40,8 +40,6 @@ class Packets:
         rows, pauses = [], []
         for frame in Reader(file):
             data = frame.data
-            if frame.direction == "out":
-                continue
             if data[12:14] == PAUSE:
                 pauses.append(frame.time)
                 continue

@@ -6,6 +6,7 @@ import resource
 import shutil
 import subprocess
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -82,6 +83,17 @@ def test_every_packet_is_there_in_order_and_as_long_as_it_was(tmp_path: Path, in
     assert {len(one.data) for one in data} == {256}
     assert all(not any(one.data[-16:]) for one in data)  # payload
     assert {one.length for one in acks} == {len(one.data) for one in acks}
+
+
+def test_what_leaves_can_be_left_out(tmp_path: Path) -> None:
+    settings, files = ["time.duration=200 us"], [tmp_path / name for name in ("both", "in")]
+    with files[0].open("w+b") as both, files[1].open("w+b") as coming:
+        one = Capture(Point("nic", "h1"), both, WHOLE)
+        for capture in (one, replace(one, file=coming, outgoing=False)):
+            simulated("incast-2", settings, controller="hpcc", captures=[capture])
+    frames, come = (list(Reader(file)) for file in files)
+    assert come == [frame for frame in frames if frame.direction == "in"]
+    assert 100 < len(come) < len(frames)
 
 
 def test_captures_change_nothing_else(tmp_path: Path) -> None:
