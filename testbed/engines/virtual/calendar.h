@@ -59,7 +59,8 @@ static void make_room(struct arrivals_list *list, int64_t more)
 		list->room = 2 * (count + more) + 62;
 		of = needed(malloc((size_t)list->room * sizeof(*of)));
 	}
-	memmove(of, list->of + list->first, (size_t)count * sizeof(*of));
+	if (count)
+		memmove(of, list->of + list->first, (size_t)count * sizeof(*of));
 	if (of != list->of)
 		free(list->of);
 	*list = (struct arrivals_list){of, 0, count, list->room};
