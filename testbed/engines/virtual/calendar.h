@@ -15,15 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LARGE 2000 /* lines of a rack: what they and their packets have is more than caches hold */
 #define ID_BITS 24 /* of a line's number */
-#define CELLS 256 /* a power of two */
+#define CELLS 2048 /* a power of two: behind the last one is little, of queues that take long */
+#define SPARES 64
 #define PIECES 64 /* of a cell, by which it is put in order */
-#define AHEAD 16 /* arrivals of a large rack that are in order before they are due */
+#define AHEAD 16 /* arrivals that are in order before they are due */
 
 struct calendar {
 	int64_t shift; /* ticks of a piece, as a power of two */
-	int64_t ahead; /* how many are to be in `open` */
 	struct arrivals_list open; /* by time */
 	struct arrivals_list later; /* behind the last cell, as they came */
 	int64_t first_later; /* the first one's time */
@@ -31,7 +30,7 @@ struct calendar {
 	int64_t end; /* behind the last one */
 	int64_t held; /* arrivals in cells */
 	int64_t spare_count;
-	struct arrivals_list spare[CELLS]; /* the memory of cells in which nothing is any more */
+	struct arrivals_list spare[SPARES]; /* the memory of cells in which nothing is any more */
 	struct arrivals_list cells[CELLS];
 };
 
@@ -56,7 +55,7 @@ static void make_room(struct arrivals_list *list, int64_t more)
 	if (list->end + more <= list->room)
 		return;
 	if (count + more > list->room / 2) {
-		list->room = 2 * (count + more) + 62;
+		list->room = 2 * (count + more) + 14;
 		of = needed(malloc((size_t)list->room * sizeof(*of)));
 	}
 	if (count)
@@ -141,7 +140,10 @@ static void open_cell(struct calendar *c)
 	c->open.end += cell->end;
 	c->held -= cell->end;
 	cell->end = 0;
-	c->spare[c->spare_count++] = *cell;
+	if (c->spare_count < SPARES)
+		c->spare[c->spare_count++] = *cell;
+	else
+		free(cell->of);
 	*cell = (struct arrivals_list){0};
 }
 
@@ -150,7 +152,7 @@ static int64_t next_arrival(struct calendar *c, int64_t until)
 {
 	int64_t last = until / PIECES >> c->shift;
 
-	while (c->open.end - c->open.first < c->ahead) {
+	while (c->open.end - c->open.first < AHEAD) {
 		if (!c->held && c->first_later <= until && c->first_later < NEVER)
 			turn_over(c);
 		if (!c->held || c->opened > last)
@@ -186,13 +188,12 @@ static struct arrivals_list take_all(struct calendar *c)
 }
 
 /* Whose cells are so many ticks long, or up to half of it. */
-struct calendar *make_calendar(const struct world *w, int64_t cell)
+struct calendar *make_calendar(int64_t cell)
 {
 	struct calendar *c = needed(calloc(1, sizeof(*c)));
 
 	for (c->shift = 0; cell / PIECES >> c->shift > 1; c->shift++)
 		;
-	c->ahead = w->line_count > LARGE ? AHEAD : 1;
 	c->first_later = NEVER;
 	return c;
 }
@@ -200,7 +201,9 @@ struct calendar *make_calendar(const struct world *w, int64_t cell)
 void forget_calendar(struct calendar *c)
 {
 	for (int64_t i = 0; i < CELLS; i++)
-		free(c->spare[i].of), free(c->cells[i].of);
+		free(c->cells[i].of);
+	for (int64_t i = 0; i < c->spare_count; i++)
+		free(c->spare[i].of);
 	free(c->open.of);
 	free(c->later.of);
 	free(c);

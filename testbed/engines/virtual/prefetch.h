@@ -10,6 +10,7 @@
 #include "notices.h"
 #include "packets.h"
 
+#define LARGE 2000 /* lines of a rack: what they and their packets have is more than caches hold */
 #define NEAR 6 /* arrivals: meanwhile a line of a cache comes, */
 #define FAR 12 /* and that of what was fetched before */
 
@@ -36,6 +37,7 @@ static void expect_at_switch(struct world *w, const struct line *l, const struct
 	const struct line *out;
 	int64_t at = w->lines->from, port;
 
+	__builtin_prefetch((const struct arrivals *)w->arrivals + l->to, 1);
 	__builtin_prefetch((const struct port_config *)w->port_config + l->to);
 	if (is_pause_frame(p))
 		return;
@@ -52,7 +54,7 @@ static void expect_at_switch(struct world *w, const struct line *l, const struct
 	__builtin_prefetch((const struct arrivals *)w->arrivals + at + ((out - w->lines) ^ 1));
 }
 
-/* Of a large rack nothing stays in the caches: fetch packets that come in soon, then what they will touch. */
+/* Of many flows and of a large rack nothing stays in the caches: fetch packets that come in soon, then what they will touch. */
 static void look_ahead(struct world *w)
 {
 	const struct arrivals_list *open = &w->calendar->open;
@@ -64,10 +66,9 @@ static void look_ahead(struct world *w)
 	__builtin_prefetch(&w->lines[a[FAR].line]);
 	fetch_packet(a[FAR].packet);
 	l = &w->lines[a[NEAR].line];
-	__builtin_prefetch((const struct arrivals *)w->arrivals + l->to, 1);
 	if (l->receiver < 0)
 		expect_at_host(a[NEAR].packet);
-	else
+	else if (w->line_count > LARGE)
 		expect_at_switch(w, l, a[NEAR].packet);
 }
 

@@ -142,7 +142,7 @@ def library(unit: Unit) -> ctypes.CDLL:
     library.decide_parts.restype, library.decide_parts.argtypes = None, [c_void_p, c_double]
     library.thread_of.restype, library.thread_of.argtypes = c_int64, [c_void_p, c_int64]
     library.find_failure.restype, library.find_failure.argtypes = c_int64, [c_void_p]
-    library.make_calendar.restype, library.make_calendar.argtypes = c_void_p, [c_void_p, c_int64]
+    library.make_calendar.restype, library.make_calendar.argtypes = c_void_p, [c_int64]
     library.forget_calendar.restype, library.forget_calendar.argtypes = None, [c_void_p]
     library.abandon.restype, library.abandon.argtypes = None, [c_void_p]
     library.take_samples.restype, library.take_samples.argtypes = None, [c_void_p, c_int64]

@@ -117,7 +117,7 @@ static void happen(struct world *w, int64_t tick)
 		return;
 	}
 	a = open->of[open->first++];
-	if (w->line_count > LARGE)
+	if (many_flows || w->line_count > LARGE)
 		look_ahead(w);
 	arrives(w, &w->lines[a.line], a.packet);
 }

@@ -154,7 +154,7 @@ int64_t run_until_fed(struct world *w, int64_t until);
 void catch_up_all(struct world *w, int64_t before);
 void take_samples(struct world *w, int64_t until);
 struct packet *new_packet(void);
-struct calendar *make_calendar(const struct world *w, int64_t shift);
+struct calendar *make_calendar(int64_t cell);
 void forget_calendar(struct calendar *c);
 void send_up(struct world *w, int64_t host, struct packet *p);
 

@@ -167,7 +167,7 @@ class World:
         delays, packet = self.wires.lines["delay"], self.layout.framing.wire_size
         short = int(delays[delays > 0].min(initial=NEVER)) // PER_DELAY
         busy = PACKETS * (int(self.wires.lines["per_byte"].min()) * packet >> TICK_SHIFT) // max(lines, 1)
-        made: int = self.code.make_calendar(ctypes.byref(self.c), min(short, busy))
+        made: int = self.code.make_calendar(min(short, busy))
         weakref.finalize(self, self.code.forget_calendar, made)
         return made
 
