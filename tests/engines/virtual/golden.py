@@ -57,6 +57,14 @@ SMALL = {
     "websearch": Small("websearch", "hpcc", "1 ms"),
     "tuner": Small("websearch-leaf-spine", "dcqcn", "1 ms", tuner="pet"),
     "barriers": Small("osu-all-to-all", "swift", "500 us"),
+    "long links": Small(
+        "leaf-spine",
+        "swift",
+        "9 ms",
+        ("rack={kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 4, uplink: {rate: 40 Gbit/s, delay: 1 ms}}",),
+    ),
+    "no delay": Small("incast-8", "dcqcn", "500 us", ("rack.link.delay=0 s",)),
+    "long queue": Small("incast-8", "fixed", "20 ms", ("rack.link.rate=1 Gbit/s", "rack.switch.buffer=8 MB")),
     "batch form": Small("incast-4", "adpg-int8"),
 }
 
