@@ -7,6 +7,7 @@ from ctypes import c_double, c_int64, c_void_p
 from functools import cache
 
 from testbed.agent.build import DATAPATH, MANY_PATHS
+from testbed.base.compiler import Signature
 
 SWAPS = 64  # as in datapath.h
 SETTINGS = ("flows", "hosts", "epoch_ns")
@@ -173,39 +174,34 @@ class CAnswers(ctypes.Structure):
     ]
 
 
+FUNCTIONS: dict[str, Signature] = {  # of the datapath
+    "read_feedback": (c_int64, [c_void_p, c_double]),
+    "gather": (c_int64, [c_void_p, c_void_p, c_double, c_int64, c_double]),
+    "next_due": (c_double, [c_void_p]),
+    "next_start": (c_double, [c_void_p]),
+    "next_received": (c_double, [c_void_p]),
+    "see_received": (None, [c_void_p, c_double]),
+    "due_starts": (c_int64, [c_void_p, c_double, c_void_p]),
+    "add_starts": (None, [c_void_p]),
+    "begin_tasks": (None, [c_void_p, c_void_p, c_int64]),
+    "flow_done": (None, [c_void_p, c_int64, c_double]),
+    "send_until": (None, [c_void_p, c_double]),
+    "send_due": (None, [c_void_p, c_double]),
+    "reschedule": (None, [c_void_p, c_void_p, c_int64, c_double]),
+    "due_timers": (c_int64, [c_void_p, c_double, c_void_p]),
+    "report_sent": (c_int64, [c_void_p, c_void_p, c_void_p]),
+    "time_out": (None, [c_void_p, c_void_p, c_void_p, c_int64, c_double]),
+    "send_again": (None, [c_void_p, c_void_p, c_int64, c_double]),
+    "ask_again": (None, [c_void_p, c_void_p, c_int64]),
+    "move_flow": (None, [c_void_p, c_int64, c_int64, c_int64]),
+    "decide_due": (None, [c_void_p, c_double]),
+    "serve": (c_int64, [c_void_p, c_double]),
+    "apply_decisions": (c_int64, [c_void_p, c_void_p, c_int64, c_double, *[c_void_p] * 5]),
+}
+OF_MANY_PATHS: dict[str, Signature] = {GIVE_UP: FUNCTIONS["send_again"]}
+
+
 @cache
 def library(many_paths: bool = False) -> ctypes.CDLL:
     """``many_paths``: for flows whose packets take several."""
-    return declared(ctypes.CDLL(str((MANY_PATHS if many_paths else DATAPATH).compiled())))
-
-
-def declared(library: ctypes.CDLL) -> ctypes.CDLL:
-    """With the types of the datapath's functions."""
-    library.read_feedback.restype, library.read_feedback.argtypes = c_int64, [c_void_p, c_double]
-    library.gather.restype, library.gather.argtypes = c_int64, [c_void_p, c_void_p, c_double, c_int64, c_double]
-    library.next_due.restype, library.next_due.argtypes = c_double, [c_void_p]
-    library.next_start.restype, library.next_start.argtypes = c_double, [c_void_p]
-    library.next_received.restype, library.next_received.argtypes = c_double, [c_void_p]
-    library.see_received.restype, library.see_received.argtypes = None, [c_void_p, c_double]
-    library.due_starts.restype, library.due_starts.argtypes = c_int64, [c_void_p, c_double, c_void_p]
-    library.add_starts.restype, library.add_starts.argtypes = None, [c_void_p]
-    library.begin_tasks.restype, library.begin_tasks.argtypes = None, [c_void_p, c_void_p, c_int64]
-    library.flow_done.restype, library.flow_done.argtypes = None, [c_void_p, c_int64, c_double]
-    library.send_until.restype, library.send_until.argtypes = None, [c_void_p, c_double]
-    library.send_due.restype, library.send_due.argtypes = None, [c_void_p, c_double]
-    library.reschedule.restype, library.reschedule.argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
-    library.due_timers.restype, library.due_timers.argtypes = c_int64, [c_void_p, c_double, c_void_p]
-    library.report_sent.restype, library.report_sent.argtypes = c_int64, [c_void_p, c_void_p, c_void_p]
-    library.time_out.restype, library.time_out.argtypes = None, [c_void_p, c_void_p, c_void_p, c_int64, c_double]
-    names = ["send_again"]
-    if hasattr(library, GIVE_UP):
-        names.append(GIVE_UP)
-    for name in names:
-        getattr(library, name).restype, getattr(library, name).argtypes = None, [c_void_p, c_void_p, c_int64, c_double]
-    library.ask_again.restype, library.ask_again.argtypes = None, [c_void_p, c_void_p, c_int64]
-    library.move_flow.restype, library.move_flow.argtypes = None, [c_void_p, c_int64, c_int64, c_int64]
-    library.decide_due.restype, library.decide_due.argtypes = None, [c_void_p, c_double]
-    library.serve.restype, library.serve.argtypes = c_int64, [c_void_p, c_double]
-    library.apply_decisions.restype = c_int64
-    library.apply_decisions.argtypes = [c_void_p, c_void_p, c_int64, c_double, *[c_void_p] * 5]
-    return library
+    return MANY_PATHS.library(**FUNCTIONS, **OF_MANY_PATHS) if many_paths else DATAPATH.library(**FUNCTIONS)

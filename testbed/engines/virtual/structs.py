@@ -8,8 +8,10 @@ from functools import cache
 
 import numpy as np
 
-from testbed.agent.structs import CHistogram, CTrace, declared
-from testbed.base.compiler import Unit
+from testbed.agent.structs import FUNCTIONS as OF_AGENTS
+from testbed.agent.structs import OF_MANY_PATHS, CHistogram, CTrace
+from testbed.base.compiler import Signature, Unit
+from testbed.dataplane.build import MANY_PATHS
 from testbed.dataplane.wire import QUEUES, RECORD
 
 HEAD_BYTES = 42
@@ -121,30 +123,33 @@ class CWorld(ctypes.Structure):
     ]
 
 
+FUNCTIONS: dict[str, Signature] = {
+    "enter": (None, [c_void_p, c_void_p, c_int64, c_void_p, c_int64]),
+    "set_rate": (None, [c_void_p, c_int64, c_int64]),
+    "set_delay": (None, [c_void_p, c_int64, c_int64]),
+    "run_until_fed": (c_int64, [c_void_p, c_int64]),
+    "relay": (None, [c_void_p, c_int]),
+    "catch_up_all": (None, [c_void_p, c_int64]),
+    "drain": (None, [c_void_p, c_int64]),
+    "make_parts": (c_void_p, [c_int64, c_int64, c_void_p, c_int64]),
+    "set_part": (None, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p]),
+    "forget_parts": (None, [c_void_p]),
+    "divide": (None, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "take_records": (None, [c_void_p, c_int64, CTrace.Full]),
+    "watch_loads": (None, [c_void_p, c_void_p, c_int64]),
+    "run_parts": (c_int64, [c_void_p, c_double, c_int64]),
+    "decide_parts": (None, [c_void_p, c_double]),
+    "thread_of": (c_int64, [c_void_p, c_int64]),
+    "find_failure": (c_int64, [c_void_p]),
+    "make_calendar": (c_void_p, [c_int64]),
+    "forget_calendar": (None, [c_void_p]),
+    "abandon": (None, [c_void_p]),
+    "take_samples": (None, [c_void_p, c_int64]),
+    "flow_table_rebuild": (None, [c_void_p]),
+}
+
+
 @cache
 def library(unit: Unit) -> ctypes.CDLL:
     """`WORLD`, or the one with Bolt."""
-    library = declared(ctypes.CDLL(str(unit.compiled())))
-    library.enter.restype, library.enter.argtypes = None, [c_void_p, c_void_p, c_int64, c_void_p, c_int64]
-    library.set_rate.restype, library.set_rate.argtypes = None, [c_void_p, c_int64, c_int64]
-    library.set_delay.restype, library.set_delay.argtypes = None, [c_void_p, c_int64, c_int64]
-    library.run_until_fed.restype, library.run_until_fed.argtypes = c_int64, [c_void_p, c_int64]
-    library.relay.restype, library.relay.argtypes = None, [c_void_p, c_int]
-    library.catch_up_all.restype, library.catch_up_all.argtypes = None, [c_void_p, c_int64]
-    library.drain.restype, library.drain.argtypes = None, [c_void_p, c_int64]
-    library.make_parts.restype, library.make_parts.argtypes = c_void_p, [c_int64, c_int64, c_void_p, c_int64]
-    library.set_part.restype, library.set_part.argtypes = None, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p]
-    library.forget_parts.restype, library.forget_parts.argtypes = None, [c_void_p]
-    library.divide.restype, library.divide.argtypes = None, [c_void_p, c_void_p, c_void_p, c_void_p]
-    library.take_records.restype, library.take_records.argtypes = None, [c_void_p, c_int64, CTrace.Full]
-    library.watch_loads.restype, library.watch_loads.argtypes = None, [c_void_p, c_void_p, c_int64]
-    library.run_parts.restype, library.run_parts.argtypes = c_int64, [c_void_p, c_double, c_int64]
-    library.decide_parts.restype, library.decide_parts.argtypes = None, [c_void_p, c_double]
-    library.thread_of.restype, library.thread_of.argtypes = c_int64, [c_void_p, c_int64]
-    library.find_failure.restype, library.find_failure.argtypes = c_int64, [c_void_p]
-    library.make_calendar.restype, library.make_calendar.argtypes = c_void_p, [c_int64]
-    library.forget_calendar.restype, library.forget_calendar.argtypes = None, [c_void_p]
-    library.abandon.restype, library.abandon.argtypes = None, [c_void_p]
-    library.take_samples.restype, library.take_samples.argtypes = None, [c_void_p, c_int64]
-    library.flow_table_rebuild.restype, library.flow_table_rebuild.argtypes = None, [c_void_p]
-    return library
+    return unit.library(**FUNCTIONS, **OF_AGENTS, **(OF_MANY_PATHS if MANY_PATHS in unit.flags else {}))
