@@ -178,7 +178,6 @@ static struct arrivals_list take_all(struct calendar *c)
 	while (c->held)
 		open_cell(c);
 	all = c->open;
-	make_room(&all, c->later.end);
 	for (int64_t i = 0; i < c->later.end; i++)
 		add(&all, &c->later.of[i]);
 	c->open = (struct arrivals_list){0};

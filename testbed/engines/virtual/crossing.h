@@ -15,16 +15,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* It will come out of the line. */
-static void come_out(struct world *w, struct line *l, struct packet *p)
-{
-	const struct arrival a = {p->arrives, l - w->lines, p};
-
-	if (CLASSES)
-		l->on_the_way++;
-	await_arrival(w->calendar, &a);
-}
-
 /* Something will happen then. */
 void expect_moment(struct part *own, int64_t tick)
 {
@@ -32,15 +22,21 @@ void expect_moment(struct part *own, int64_t tick)
 		own->next = tick;
 }
 
-/* The line ends in another part. */
-static void cross(struct world *w, struct line *l, struct packet *p)
+/* It will come out of the line, which may end in another part. */
+static void send_out(struct world *w, struct line *l, struct packet *p)
 {
-	struct part *own = w->part;
 	const struct arrival a = {p->arrives, l - w->lines, p};
+	struct part *own = w->part;
 
-	add(&own->out[own->all->side][l->beyond - 1], &a);
-	surplus--;
-	expect_moment(own, p->arrives);
+	if (l->beyond) {
+		add(&own->out[own->all->side][l->beyond - 1], &a);
+		surplus--;
+		expect_moment(own, p->arrives);
+		return;
+	}
+	if (CLASSES)
+		l->on_the_way++;
+	await_arrival(w->calendar, &a);
 }
 
 /* What others have sent here in the last window. */

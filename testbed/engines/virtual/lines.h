@@ -43,10 +43,7 @@ static void begin(struct world *w, struct line *l, struct packet *p, int64_t sta
 	p->arrives = l->free + l->delay;
 	if (l->tapped[0])
 		keep_copy(w, l->tapped[0], p, start, 0);
-	if (l->beyond)
-		cross(w, l, p);
-	else
-		come_out(w, l, p);
+	send_out(w, l, p);
 }
 
 /* Whether a port, or one of its priorities, is paused now, and until when. */
