@@ -40,9 +40,7 @@ def sweep(  # noqa: PLR0917 - one parameter per option
         float | None,
         typer.Option(
             metavar="PERCENT",
-            help=(
-                "Add repeats until the medians' intervals hold with this probability: 95 are six runs each, 99 eight."
-            ),
+            help="Add repeats until the medians' intervals hold with this probability: 95 are six runs each, 99 eight.",
         ),
     ] = None,
     within: Annotated[
