@@ -63,7 +63,7 @@ def _command(name: str, command: Any, seen: dict[told.Row, str]) -> Iterator[str
     own = [one for one in told.options(command) if one not in seen]
     rows = [*told.arguments(command), *own]
     if rows:
-        yield "\n| option | meaning |\n|---|---|\n"
+        yield "\n"
         yield from map(_row, rows)
     also = [one for one in told.options(command) if one in seen and one.name != "--format"]  # which nearly all have
     if owners := dict.fromkeys(seen[one] for one in also):
@@ -81,8 +81,8 @@ def _named(owner: str, rows: list[told.Row]) -> str:
 
 
 def _row(one: told.Row) -> str:
-    meaning = one.meaning.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
-    return f"| {f'`{one.name}` {one.values}'.strip().replace('|', ', ')} | {_linked(meaning)} |\n"
+    meaning = one.meaning.replace("*", "\\*").replace("<", "&lt;")
+    return f"* {f'`{one.name}` {one.values}'.strip().replace('|', ', ')}: {_linked(meaning)}\n"
 
 
 def _linked(said: str) -> str:

@@ -12,12 +12,12 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from scripts.reference.markdown import REFERENCE, listed, table
+from scripts.reference.markdown import REFERENCE, entries, listed
 from testbed.experiment import options
 from testbed.experiment.choice import PluginChoice
 from testbed.experiment.model import Experiment
 
-FILE, HEADS = REFERENCE / "experiment.md", ("key", "default", "meaning")
+FILE = REFERENCE / "experiment.md"
 Row = tuple[str, str, str]
 EVERY = "of every"
 
@@ -27,12 +27,12 @@ INTRODUCTION = """\
 *Written by `make schema` from `testbed/experiment/model.py`; change it there.*
 
 An experiment is one YAML file. `testbed list` names the shipped ones, `testbed show incast-64` prints one with every
-default spelled out, and `--set key=value` overrides any key below, with the block that it stands in: `--set
-traffic.senders=8`. Entries of a list are `events.0.at`, named ones `rack.switch.queues.3.weight`.
+default spelled out. `--set traffic.senders=8` overrides a key, named with the block that it stands in; entries of a
+list are `events.0.at`, named ones `rack.switch.queues.3.weight`. Below, the default stands in brackets.
 
 Quantities carry their unit: `100 Gbit/s`, `8 us`, `5 MB`, `20 %`. Prefixes are decimal (1 kB is 1000 B); KiB, MiB and
-GiB are understood. A bare number is refused where a unit belongs, except 0. All quantities are nominal: they describe
-the rack that is emulated, not the wall clock of the machine that emulates it.
+GiB are understood. A bare number is refused where a unit belongs, except 0. All quantities are nominal: of the rack
+that is emulated, not of the machine that emulates it.
 
 The smallest file says who sends to whom, and under which controller:
 
@@ -46,7 +46,7 @@ controller: dcqcn
 A first line `# yaml-language-server: $schema=PATH/testbed/experiment.schema.json` makes editors complete and check it.
 """
 
-ANY_OTHER = ("*any other*", "", "An option of the plugin itself: [plugins.md](plugins.md), or `testbed list PLUGIN`.")
+ANY_OTHER = ("*any other*", "", "An option of the plugin: [plugins.md](plugins.md), or `testbed list PLUGIN`.")
 
 
 def text() -> str:
@@ -58,7 +58,7 @@ def text() -> str:
 def _section(
     prefix: str, title: str, model: type[BaseModel], described: dict[Row, str], only: set[Row] | None = None
 ) -> Iterator[str]:
-    """One table per key and model, depth first; keys that an earlier one describes alike are named."""
+    """One list per key and model, depth first; keys that an earlier one describes alike are named."""
     yield f"## {title}\n"
     if only is None:
         yield f"{inspect.cleandoc(model.__doc__ or '')}\n"
@@ -83,7 +83,7 @@ def _section(
         elif models and name != "tuner":
             inner.append((f"{key}{_below(info)}", f"`{key}`", models[0], None))
         shown.append((f"`{name}`", default, meaning + as_in))
-    yield from table(HEADS, [*shown, *[ANY_OTHER] * issubclass(model, PluginChoice)])
+    yield from entries([*shown, *[ANY_OTHER] * issubclass(model, PluginChoice)])
     same: dict[str, list[str]] = {}
     for row in rows:
         if EVERY not in (earlier := described.get(row, EVERY)):

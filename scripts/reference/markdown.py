@@ -15,6 +15,12 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}", *lines, ""] if lines else []
 
 
+def entries(rows: Iterable[tuple[str, str, str]]) -> list[str]:
+    """A list of what has a default, and an empty line; nothing without rows."""
+    lines = [f"* {name}{default and f' ({default})'}: {meaning}" for name, default, meaning in rows]
+    return [*lines, ""] if lines else []
+
+
 def listed(names: Sequence[str], among: Sequence[str]) -> str:
     """Some of those that a table has, in its order: `a` to `d` if they are neighbours."""
     first = among.index(names[0])

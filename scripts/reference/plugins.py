@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from scripts.reference.markdown import REFERENCE, listed, table
+from scripts.reference.markdown import REFERENCE, entries, listed
 from testbed.experiment.options import describe, option_rows, preset_rows
 from testbed.registry import GROUPS, available
 
@@ -16,11 +16,11 @@ FEWEST = 4  # options in common that are told once
 INTRODUCTION = """\
 # Controllers and tuners, and their options
 
-*Written by `make schema` from the plugins' `Config` classes; change it there.* `testbed list PLUGIN` prints the same,
-also for a plugin of your own. How one is written: [controllers](../howto/controllers.md),
-[tuners](tuners.md#writing-one).
+*Written by `make schema` from the plugins' `Config` classes; change it there.*
 
-An experiment file has a plugin's options beside its name, the command line has `--set`:
+Every option of the shipped plugins, with its default in brackets. `testbed list PLUGIN` prints the same, also for
+[a controller](../howto/controllers.md) or [a tuner](tuners.md#writing-one) of your own. An experiment file has options
+beside the plugin's name, the command line has `--set`:
 
     sudo testbed run incast-8 --controller swift --set controller.preset=htsim --set controller.base_target="15 us"
 
@@ -57,7 +57,7 @@ def _section(plugin: dict[str, Any], described: dict[str, dict[tuple[str, ...], 
     common = described.get(nearest, {}).keys() & {*options}
     if len(common) < min(FEWEST, len(options)):
         common = set()
-    yield from table(("option", "default", "meaning"), [row for row in options if row not in common])
+    yield from entries(row for row in options if row not in common)
     if common:
         names = [name for row, name in options.items() if row in common]
         yield f"As in [`{nearest}`](#{nearest}): {listed(names, [row[0].strip('`') for row in described[nearest]])}.\n"

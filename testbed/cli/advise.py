@@ -18,7 +18,7 @@ def advise(  # noqa: PLR0917 - one parameter per option
         list[str],
         typer.Option(
             metavar="EXPERIMENT|FILE",
-            help="An experiment, or a trace or job of another tool; may be repeated. Required.",
+            help="An experiment, or a trace or job of another tool; may be repeated.",
             autocompletion=completion.experiments,
         ),
     ],

@@ -41,7 +41,7 @@ Inventory = Annotated[
 ]
 Playbook = Annotated[
     bool,
-    typer.Option(help=("With --inventory: have Ansible check, or push, the testbed first. By default --playbook.")),
+    typer.Option(help="With --inventory: have Ansible check, or push, the testbed first."),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Check and print the experiment; build nothing.")]
 
