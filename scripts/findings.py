@@ -2,10 +2,8 @@
 
 A page is written by hand but for its tables. From ``<!-- adpg-table-2 -->`` to the next ``<!-- end -->`` stands the
 comparison of that name, of results/adpg-table-2.csv; one of more than `MOST_ROWS` or `MOST_FIGURES` as a picture, with
-its figures in tables/adpg-table-2.csv. From ``<!-- adpg-table-2 kernel -->`` on stands how far its cells in the
-kernel's rack, of results/kernel/adpg-table-2.csv, are from the others; they are in tables/adpg-table-2-kernel.csv.
-``<!-- agreement -->`` is a picture of all of a page's comparisons, ``<!-- intervals -->`` one of tables/jobs.csv,
-``<!-- differences -->`` one of tables/simulators-uet.csv.
+its figures in tables/adpg-table-2.csv. ``<!-- agreement -->`` is a picture of all of a page's comparisons,
+``<!-- intervals -->`` one of tables/jobs.csv, ``<!-- differences -->`` one of tables/simulators-uet.csv.
 With ``FROM=FOLDER``, where `testbed reproduce all --engine virtual --out FOLDER` left its runs, each of them replaces
 the one that was kept.
 """
@@ -24,15 +22,14 @@ from finding_plot import agreement, differences, draw, intervals, pairs
 from testbed.results.papers import comparison as published
 from testbed.results.papers import kept, table
 from testbed.results.papers.cells import NOT_ASKED, Measured
-from testbed.results.papers.comparison import Comparison, Metric
+from testbed.results.papers.comparison import Comparison
 from testbed.results.papers.figures import Figures, Pair
 from testbed.results.papers.judge import judge
 from testbed.runs.reproduce.cells import table_cells
 from testbed.runs.reproduce.measure import collect
-from testbed.units import counted
 
 PAGES = Path(__file__).resolve().parents[1] / "docs/findings"
-BLOCK = re.compile(r"(<!-- ([\w-]+)( kernel)? -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 ENGINE = "virtual"
 AGREEMENT = "agreement"
 DRAWN = {  # pictures beside those of comparisons: of which of the tables, and their words
@@ -59,17 +56,13 @@ def filled(page: str, results: Path) -> str:
 
     def block(found: re.Match[str]) -> str:
         if found[2] in DRAWN:
-            return f"{found[1]}\n{_drawn(found[2], results.parent / 'tables')}\n\n{found[4]}"
+            return f"{found[1]}\n{_drawn(found[2], results.parent / 'tables')}\n\n{found[3]}"
         if found[2] == AGREEMENT:
-            return f"{found[1]}\n{_agreement(page, results)}\n\n{found[4]}"
+            return f"{found[1]}\n{_agreement(page, results)}\n\n{found[3]}"
         comparison = published.load(found[2])
-        virtual = _figures(comparison, results / f"{found[2]}.csv")
-        if found[3]:
-            kernel = _figures(comparison, results / f"kernel/{found[2]}.csv")
-            told = _rack(kernel, virtual, results.parent / f"tables/{found[2]}-kernel.csv")
-        else:
-            told = f"{_told(found[2], virtual, results.parent / 'tables')}\n\n{_said(found[2], virtual.measured)}"
-        return f"{found[1]}\n{told}\n\n{found[4]}"
+        figures = _figures(comparison, results / f"{found[2]}.csv")
+        told = f"{_told(found[2], figures, results.parent / 'tables')}\n\n{_said(found[2], figures.measured)}"
+        return f"{found[1]}\n{told}\n\n{found[3]}"
 
     return BLOCK.sub(block, page)
 
@@ -82,7 +75,7 @@ def _drawn(name: str, tables: Path) -> str:
 
 
 def _agreement(page: str, results: Path) -> str:
-    names = [name for _, name, kernel, _ in BLOCK.findall(page) if name != AGREEMENT and not kernel]
+    names = [name for _, name, _ in BLOCK.findall(page) if name != AGREEMENT]
     tables = results.parent / "tables"
     tables.mkdir(exist_ok=True)
     found = {name: _figures(published.load(name), results / f"{name}.csv") for name in names}
@@ -141,47 +134,13 @@ def _csv(figures: Figures) -> str:
                 )
                 if known or pair.printed is not None:
                     lines.append([column, row, metric.heading, *here, _printed(pair), pair.word, "yes" * pair.degraded])
-    return _lines(lines)
-
-
-def _lines(cells: list[list[str]]) -> str:
     written = io.StringIO()
-    csv.writer(written, lineterminator="\n").writerows(cells)
+    csv.writer(written, lineterminator="\n").writerows(lines)
     return written.getvalue()
 
 
 def _figures(comparison: Comparison, file: Path) -> Figures:
     return Figures(comparison, kept.from_csv(comparison, file.read_text(encoding="utf-8")))
-
-
-def _rack(kernel: Figures, virtual: Figures, file: Path) -> str:
-    """How far the cells that were run in the kernel's rack are from the virtual engine's; ``file`` gets them all."""
-    comparison, measured = kernel.comparison, kernel.measured
-    apart = dict.fromkeys(comparison.metrics, 0.0)
-    bad: set[str] = set()
-    lines = [["column", "row", "figure", "kernel", "virtual", "printed", "degraded"]]
-    for row, column in measured.summaries:
-        reasons = [reason.what for one in measured.degraded(row, column) for reason in one.verdict.reasons]
-        bad |= {f"{row}, {column}"} if reasons else set()
-        for name, metric in comparison.metrics.items():
-            here, there = kernel.pair(row, column, name), virtual.pair(row, column, name)
-            told = [_median(here, metric), _median(there, metric), _printed(here)]
-            lines.append([column, row, metric.heading, *told, "; ".join(reasons)])
-            if told[0] and told[1]:
-                apart[name] = max(apart[name], abs(here.ours.median - there.ours.median))
-    file.write_text(_lines(lines), encoding="utf-8")
-    largest = (f"{one.label} {apart[name]:.{one.digits}f} {one.unit}" for name, one in comparison.metrics.items())
-    cells = counted(len(measured.summaries), "cell")
-    return (
-        f"Largest differences from the virtual engine: {', '.join(map(str.rstrip, largest))}.\n"
-        f"[All figures](tables/{file.name}) of {cells}; {len(bad) or 'none'} degraded."
-    )
-
-
-def _median(pair: Pair, metric: Metric) -> str:
-    if pair.ours is None or math.isnan(pair.ours.median):
-        return ""
-    return f"{pair.ours.median:.{metric.digits}f}"
 
 
 def _printed(pair: Pair) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import shutil
 import subprocess
@@ -60,23 +59,6 @@ def test_pages_say_what_is_kept(copy: Path) -> None:
     file.write_text(kept_text)
     keep(copy, "decc.md")
     assert fill(copy) == {"decc.md": before["decc.md"]}  # else: make findings
-
-
-def test_a_cell_in_the_rack_stands_beside_the_same_on_the_virtual_engine(copy: Path) -> None:
-    results, page = copy / "docs/findings/results", copy / "docs/findings/adpg.md"
-    head = "row,column,seed,engine,verdict,unrest,su_receivers,fr_flows,ql_receivers\n"
-    (results / "adpg-table-3.csv").write_text(f"{head}SWIFT,8,1,virtual,clean,,97,98,1e-6\n")
-    stalled = "agent stall: 2.4 base RTTs"
-    (results / "kernel/adpg-table-3.csv").write_text(f"{head}SWIFT,8,1,kernel,{stalled},,95.5,99,5e-7\n")
-    page.write_text("<!-- adpg-table-3 kernel -->\nold\n<!-- end -->\n")
-    keep(copy, "adpg.md")
-    told = fill(copy)["adpg.md"]
-    assert "SU 1.5 %, FR 1.0 %, QL 0.5 us." in told
-    assert "of 1 cell; 1 degraded" in told
-    assert "old" not in told
-    rows = list(csv.reader((copy / "docs/findings/tables/adpg-table-3-kernel.csv").open()))[1:]
-    assert rows[0] == ["8", "SWIFT", "SU, %", "95.5", "97.0", "92", stalled]
-    assert {row[1] for row in rows} == {"SWIFT"}
 
 
 def test_tables_of_constants_are_those_of_the_runs_that_are_kept(copy: Path) -> None:
