@@ -55,17 +55,17 @@ def _page() -> Iterator[str]:
 
 
 def _command(name: str, command: Any, seen: dict[told.Row, str]) -> Iterator[str]:
-    """A command; options that an earlier one has as well are named."""
+    """A command; what an earlier one takes as well is named."""
     yield f"\n### `{name}`\n"
     first, *more = told.paragraphs(command)
     yield f"\n{_linked(first)}\n"
     yield from (f"\n{_block(told.examples(one)) or _linked(one)}\n" for one in more)
-    own = [one for one in told.options(command) if one not in seen]
-    rows = [*told.arguments(command), *own]
-    if rows:
+    rows = [*told.arguments(command), *told.options(command)]
+    own = [one for one in rows if one not in seen]
+    if own:
         yield "\n"
-        yield from map(_row, rows)
-    also = [one for one in told.options(command) if one in seen and one.name != "--format"]  # which nearly all have
+        yield from map(_row, own)
+    also = [one for one in rows if one in seen and one.name != "--format"]  # which nearly all have
     if owners := dict.fromkeys(seen[one] for one in also):
         yield f"\nAs in {'; '.join(_named(owner, [one for one in also if seen[one] == owner]) for owner in owners)}.\n"
     seen.update(dict.fromkeys(own, name))
