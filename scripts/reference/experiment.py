@@ -77,7 +77,7 @@ def _section(
             )
             shared = {row for row, times in most.items() if times > len(models) / 2}
             inner.append((f"{key}.", f"`{key}` {EVERY} {info.discriminator}", models[0], shared))
-            inner += ((f"{key}.", f"`{key}` with {_choice(info, one)}", one, None) for one in models)
+            inner += ((f"{key}.", _choice(info, one), one, None) for one in models)
         elif len(told) == 1 and "" not in told:
             as_in = f" Keys: {_link(*told)}."
         elif models and name != "tuner":
@@ -101,7 +101,7 @@ def _rows(model: type[BaseModel]) -> list[Row]:
 
 
 def _link(heading: str) -> str:
-    return f"[{heading.rpartition(' with ')[2]}](#{_anchor(heading)})"
+    return f"[{heading}](#{_anchor(heading)})"
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -119,19 +119,19 @@ def _below(info: FieldInfo) -> str:
 
 
 def _anchor(heading: str) -> str:
-    return re.sub(r"[`.\[\]]", "", heading).replace(" ", "-")
+    return re.sub(r"[`.\[\]]", "", heading).replace(" ", "-").lower()
 
 
 def _is_choice(title: str, name: str) -> bool:
-    """Whether the heading says what its value is: `rack` with kind `star`."""
-    return f" with {name} " in title
+    """Whether the heading says what its value is: Kind `star`."""
+    return title.startswith(f"{name.capitalize()} `")
 
 
 def _choice(info: FieldInfo, model: type[BaseModel]) -> str:
-    """The key that chooses among several models, and its value: pattern `incast`."""
+    """The key that chooses among several models, and its value: Pattern `incast`."""
     key = str(info.discriminator)
     (value,) = get_args(model.model_fields[key].annotation)
-    return f"{key} `{value}`"
+    return f"{key.capitalize()} `{value}`"
 
 
 def _default(model: type[BaseModel], name: str, info: FieldInfo) -> str:
