@@ -163,18 +163,14 @@ def over_loads(runs: Runs, groups: Iterable[list[str]], row: str) -> list[list[s
     return lines
 
 
-def least_for_elephants(runs: Runs, cells: list[str]) -> None:
+def least_for_elephants(runs: Runs, cells: list[str]) -> list[str]:
     """What they pay against SECN2 where mice gain 10 % against SECN1: constants chosen for each load in hindsight."""
     ahead = np.mean([changes(runs, cell, "SECN1", "SECN2", WIDE) for cell in cells], axis=(0, 1))
     means = [{row: change.mean(axis=0) for row, change in against_secn1(runs, cell, WIDE).items()} for cell in cells]
     some = [np.mean([mean[row] for mean, row in zip(means, rows, strict=True)], axis=0) for rows in product(*means)]
     found = min((one for one in some if one[0] <= np.log(0.9)), key=lambda one: float(one[2]))
     least = 100 * np.expm1(found[2] + ahead[NAMES.index("elephants")])
-    workload = title(cells[0]).partition(",")[0]
-    print(
-        f"{workload}, {len(some)} choices of a constant for each load, {named(WIDE)}: where mice gain 10 % "
-        f"against SECN1, elephants pay at least {least:+.1f} % against SECN2.\n"
-    )
+    return [title(cells[0]).partition(",")[0], str(len(some)), f"{least:+.1f}"]
 
 
 def best_for_mice(runs: Runs, cells: list[str]) -> None:
@@ -235,18 +231,18 @@ def oracle(runs: Runs, cells: list[str], rows: list[str], name: str, more: Seque
     ranked.append(("the best constant in each", hindsight))
     if others is not None:
         ranked += [(row, others[:, k]) for k, row in enumerate(more)]
-    lines = [[row, *(f"{x:+.1f}" for x in one.mean(axis=1)), points(one.mean(axis=0))] for row, one in ranked]
-    filed(name, [f"seeds {', '.join(map(str, seeds))}", *map(title, cells), "mean"], lines)
     held = []
     for seed in range(len(seeds)):
         known = np.delete(scores, seed, axis=2).mean(axis=2)
         chosen = scores[each, known.argmin(axis=1), seed] - scores[:, known.mean(axis=0).argmin(), seed]
         held.append(chosen.mean())
-    print(f"Points less than with {rows[single]} everywhere, the best constant of all:\n")
-    for row, one in ranked:
-        if row != rows[single]:
-            print(f"* {row}: {points((one - scores[:, single]).mean(axis=0))}")
-    print(f"* the best constant in each and the best of all, chosen by the other seeds: {points(np.array(held))}\n")
+    means = [[points(some.mean(axis=0)) for some in (one, one - scores[:, single])] for _, one in ranked]
+    lines = [
+        [row, *(f"{x:+.1f}" for x in one.mean(axis=1)), *mean] for (row, one), mean in zip(ranked, means, strict=True)
+    ]
+    lines.append(["the best in each, chosen by the other seeds", *[""] * len(cells), "", points(np.array(held))])
+    head = [f"seeds {', '.join(map(str, seeds))}", *map(title, cells), "mean", f"less that of {rows[single]}"]
+    filed(name, head, lines)
 
 
 def chosen(runs: Runs, cells: list[str]) -> None:
@@ -300,8 +296,8 @@ def main(arguments: list[str]) -> None:
     means = over_loads(runs, by_workload, "fct")
     reached(runs, [(cell, other) for other in PUBLISHED for cell in cells], "fct", "pet-fct", means, goals=True)
     table(["fct, %, mean over loads", *AGAINST, "goal"], [line for line in means if "incasts" not in line[0]])
-    for some in by_workload[: len(WORD)]:
-        least_for_elephants(runs, some)
+    head = [f"mice 10 % faster than with SECN1, {named(WIDE)}", "constants", "elephants against SECN2 at least, %"]
+    filed("pet-least", head, [least_for_elephants(runs, some) for some in by_workload[: len(WORD)]])
     best_for_mice(runs, calm)
     frontier(runs, LOW, MANY, "pet-constants-30")
     frontier(runs, WIDE_CELLS, WIDE, "pet-constants")
