@@ -74,8 +74,7 @@ class Summary(BaseModel):
         "SU, mean over the ports towards receiving hosts", "%",
         lambda m: throughput.receiver_utilisation(m.record, m.window), "SU", "receivers", better="higher",
         of_idle=True, same_as="su",
-        source="ADPG's Table 3 (all to all) has one congestion point per host and does not say how they are summed up; "
-        "the mean is ours")
+        source="ADPG's Table 3 (all to all) does not say how the ports are summed up; the mean is ours")
     receivers: int = figure(
         "receiving hosts; each has such a port", "", lambda m: len(throughput.receiver_ports(m.record)))
     fr_flows: Number = figure(
@@ -91,7 +90,7 @@ class Summary(BaseModel):
     jain_hosts: Number = figure(
         "Jain's index over sending hosts", "", lambda m: fairness.jain(m.host_rates),
         "Jain", "per host", better="higher", same_as="jain_flows",
-        source="DECC: x is the mean bandwidth of a compute node, so this one (a host's flows summed) is DECC's")
+        source="DECC's: x is the mean bandwidth of a compute node")
     fairness_flows: int = figure(
         "flows compared: active for at least 90 % of the window, each over that time. FR and Jain are null where "
         "these are one of several, or moved less than half of the bytes", "flows", lambda m: int(m.steady.sum()))
@@ -118,7 +117,7 @@ class Summary(BaseModel):
         "queue", "mean", better="lower")
     queue_std: Number = figure(
         "its standard deviation", "B", lambda m: m.queue.std, "queue", "std", better="lower",
-        source="PET's Table 1 prints a \"variance\" in KB, which can only be a standard deviation")
+        source="PET's Table 1 has it as \"variance\", in KB")
     queue_ports_mean: Number = figure(
         "the same, samples of all ports that sent in the window pooled", "B", lambda m: m.queues.mean,
         "all queues", "mean", better="lower", source="PET does not say which ports it means")
@@ -144,14 +143,13 @@ class Summary(BaseModel):
     delay_p99: Number = figure(
         "packet delay one way: RTT p99 less half the base RTT", "s", lambda m: latency.packet_delay(m.record),
         "delay", "p99", better="lower",
-        source="nearest to DECC's P99 latency, of one-way packet delay. Where acknowledgements queue too (all to all), "
-        "it is an upper bound")
+        source="nearest to DECC's P99 latency; where acknowledgements queue too (all to all), an upper bound")
 
     goodput: Number = figure(
         "payload acknowledged / time, all flows", "bit/s",
         lambda m: float(m.goodput.sum()), "goodput", better="higher",
         of_idle=True,
-        source="DECC's effective throughput is goodput / line rate. What is in flight at the end does not count")
+        source="DECC's effective throughput is goodput / line rate")
     goodput_per_flow: Number = figure(
         "the same, mean of the flows", "bit/s", lambda m: mean(m.goodput),
         "goodput", "per flow")
@@ -171,11 +169,11 @@ class Summary(BaseModel):
         "packets that a flow lost for each that was delivered, mean over flows, whole run", "",
         lambda m: loss.loss_per_flow(m.record), "loss in run", "per delivered", better="lower",
         with_start=True,
-        source="the term of DECC's reward (Eq. 3). A flow's losses are those its sender declared less those "
-        "acknowledged later; where nothing was delivered, one packet stands in")
+        source="the term of DECC's reward (Eq. 3). Losses are those declared less those acknowledged later; where "
+        "nothing was delivered, one packet stands in")
     drop_rate: Number = figure(
         "dropped wire bits / time, all ports", "bit/s", lambda m: loss.drop_rate(m.record, m.window),
-        "DR", better="lower", source="ADPG's appendix E, undefined there; its values fit Gbit/s")
+        "DR", better="lower", source="ADPG's appendix E, undefined there")
     marks: Number = figure(
         "packets marked CE, all ports", "packets", lambda m: m.packets.marked, "marks", better="lower")
     marked: Number = figure(
@@ -223,7 +221,7 @@ class Summary(BaseModel):
         "its 99th percentile", "", lambda m: m.completion.slowdown_p99, "slowdown", "p99", better="lower", seldom=True)
     mice: int = figure(
         "finite flows of at most 1 MB of payload that finished", "flows", lambda m: m.mice.finished,
-        source="PET's rule; PET uses no other class")
+        source="PET's rule")
     fct_mice_mean: Number = figure(
         "FCT of mice, mean", "s", lambda m: m.mice.mean,
         "mice", "FCT", better="lower", same_as="fct_mean", seldom=True)
@@ -262,7 +260,7 @@ class Summary(BaseModel):
     slowdown_by_share: list[fct.SizeBin] = figure(
         "by size: 20 bins with 5 % of the flows each, smallest first; empty below 20 flows", "",
         lambda m: fct.slowdown_by_share(m.record),
-        source="as the HPCC repository's script, which drops the last line; ours does not")
+        source="as the HPCC repository's script")
 
     interruptions: int = figure(
         "interruptions of long flows by short ones, begun in the window", "", lambda m: m.interruptions.interruptions)
@@ -272,23 +270,23 @@ class Summary(BaseModel):
         "from the end of the short flows to the first stretch (one base RTT, or two samples) in which the long flows' "
         "goodput and what they send are both at least 90 % of what they were before the first interruption; mean",
         "s", lambda m: m.interruptions.recovery, "RT", "recovery", better="lower", seldom=True,
-        source="ADPG's RT. Its text says full line rate, which an algorithm that aims at 95 % would never reach")
+        source="ADPG's RT, whose text says full line rate")
     slowed: int = figure(
         "interruptions in which the long flows' allowed rate fell", "", lambda m: m.interruptions.slowed)
     reaction: Number = figure(
         "from the start of the short flows to the first sample at which what controllers allow the long flows (rate, "
         "or window / base RTT) is at most 90 % of what it was, in base RTTs; mean", "RTT",
         lambda m: m.interruptions.reaction, "RT", "reaction", better="lower", seldom=True,
-        source="DECC's RT: relative reaction time. Goodput falls as soon as others share the link")
+        source="DECC's RT: relative reaction time")
     long_bandwidth: Number = figure(
         "wire bytes of flows labelled `long` / (bottleneck's rate x time)", "%",
         lambda m: throughput.long_bandwidth(m.record, m.window), "LBW", better="higher", of_idle=True, seldom=True,
-        source="ADPG's appendix E and DECC's figure 11; neither defines it. All long flows together")
+        source="ADPG's appendix E and DECC's figure 11; neither defines it")
 
     queues: list[QueueFigures] = figure(
         "what the queues of the bottleneck did, one entry each, where ports have several: `queue`, its `classes`, "
         "`share` of the port's rate in %, `mean` and `peak` depth in bytes, `packets` that joined it, `marked`, "
-        "`dropped`", "", lambda m: of_bottleneck(m.record, m.window), source="the counters that operators read")
+        "`dropped`", "", lambda m: of_bottleneck(m.record, m.window))
 
     shared: list[Shared] = figure(
         "what each of several controllers got, one entry each: `goodput` of its flows, their `share` of all in %, "
@@ -310,7 +308,7 @@ class Summary(BaseModel):
     bus_bandwidth: Number = figure(
         "bus bandwidth of its operations", "bit/s",
         lambda m: m.jobs[0].bus_bandwidth if m.jobs else NAN, "bus bandwidth", better="higher", seldom=True,
-        source="nccl-tests: size / time x a factor by which it can be compared with the line rate")
+        source="as nccl-tests, to compare with the line rate")
 
     messages: list[Messages] = figure(
         "completion times of operations, one entry per kind, see below", "", lambda m: m.messages)
