@@ -30,7 +30,7 @@ def refuse(key: str, problem: str) -> NoReturn:
 class Part(BaseModel):
     """A block of the file: fixed once loaded, and unknown keys are refused with the nearest known one."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod

@@ -19,7 +19,7 @@ from testbed.units import Size, Time
 class PluginChoice(Named):
     """A plugin, its preset, and any of its own options. A plain name will do: `controller: swift`."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     name: str = Field(description="Name of an installed plugin, or a path: `./my_cc.py` or `./my_cc.py:MyCC`.")
     preset: str | None = Field(
