@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache, wraps
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from testbed.errors import BadInput
+
+Read = TypeVar("Read")
+KEPT = 8  # files
+
+
+def once(read: Callable[[Path], Read]) -> Callable[[Path], Read]:
+    """A reader that reads a file again only when its content is another: an experiment is resolved several times."""
+
+    @lru_cache(KEPT)
+    def known(file: Path, _sha256: str) -> Read:
+        return read(file)
+
+    @wraps(read)
+    def found(file: Path) -> Read:
+        return known(file, digest(file.read_bytes()))
+
+    return found
 
 
 def digest(content: bytes) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.base.inputs import Input, own
+from testbed.base.inputs import Input, once, own
 from testbed.errors import BadInput
 
 
@@ -30,3 +30,22 @@ def test_only_files_that_the_experiment_names_make_it_another_one() -> None:
         "traffic": {"parts": [{"pattern": "incast"}, {"file": "/a/flows.csv"}]}, "controller": {"policy": "shipped"}
     }  # fmt: skip
     assert own([mine, shipped], experiment) == {"traffic.parts.1.file.sha256": "1"}
+
+
+def test_a_file_is_read_again_only_when_it_is_another(tmp_path: Path) -> None:
+    calls: list[Path] = []
+
+    @once
+    def read(file: Path) -> str:
+        calls.append(file)
+        return file.read_text()
+
+    file = tmp_path / "trace.csv"
+    file.write_text("one")
+    assert [read(file), read(file)] == ["one", "one"]
+    assert calls == [file]
+    file.write_text("two")
+    assert read(file) == "two"
+    file.unlink()
+    with pytest.raises(FileNotFoundError):
+        read(file)

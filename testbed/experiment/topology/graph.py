@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal, NoReturn
 
 from testbed.errors import nearest
@@ -88,6 +89,8 @@ class Graph:
         A bonded one becomes `gpu` and, behind all others, `gpu:2`. Also returns the NICs of each bond.
         """
         several, bonded = self.several, set(self.bonded)
+        if not several and not bonded:
+            return self, []
         used: Counter[str] = Counter()
 
         def nic(name: str, number: int) -> str:
@@ -121,8 +124,12 @@ class Graph:
             used[name] += 1
             return End(names[name], used[name])
 
+        @cache
+        def kind(own: tuple[tuple[str, Any], ...]) -> LinkKind:
+            return replace(default, **dict(own))
+
         def made(link: GraphLink, low: str, high: str) -> Link:
-            return replace(default.between(end(low), end(high)), **link.own)
+            return kind(tuple(link.own.items())).between(end(low), end(high))
 
         hosts = [name for name, role in roles.items() if role == "host"]
         link_of = {name: link for link in self.links for name in link.ends}

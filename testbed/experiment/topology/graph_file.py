@@ -16,6 +16,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from testbed.base import extras
+from testbed.base.inputs import once
 from testbed.base.problems import first_problem
 from testbed.errors import BadInput, nearest
 from testbed.experiment.document import Document, KeyPath
@@ -39,14 +40,19 @@ SIMULATORS: tuple[tuple[Callable[[Line], bool], Callable[[Path], Graph]], ...] =
 def read(file: Path) -> Graph:
     """Raises BadInput with the file and the line."""
     try:
-        begin = first(file)
-        for is_one, read_one in SIMULATORS:
-            if is_one(begin):
-                return read_one(file)
+        return _found(file)
     except OSError as error:
         raise BadInput(f"cannot read {file}: {error.strerror}") from None
     except ValueError as error:
         raise BadInput(str(error)) from None
+
+
+@once
+def _found(file: Path) -> Graph:
+    begin = first(file)
+    for is_one, read_one in SIMULATORS:
+        if is_one(begin):
+            return read_one(file)
     if begin.words and begin.words[0].startswith("<"):
         return _graphml(file)
     document = Document.read(file, expected=FORMATS)

@@ -10,7 +10,7 @@ from typing import Literal, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from testbed.base.inputs import Input
+from testbed.base.inputs import Input, once
 from testbed.experiment.block import refuse
 from testbed.experiment.lines import Line, first
 from testbed.experiment.topology import hpcc_file, htsim_file
@@ -113,6 +113,7 @@ def form_of(found: list[Flow] | NumberedFlows) -> str:
     return "; ".join((f"{form}: {len(found):,} flows", *notes))
 
 
+@once
 def read(file: Path) -> list[Flow] | NumberedFlows:
     """The flows of a file. Raises OSError, or ValueError with the line of what is wrong."""
     if goal_binary.is_one(file):
