@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from types import ModuleType
 
-from scripts.reference.markdown import REFERENCE, table
+from scripts.reference.markdown import REFERENCE, entries, table
 from testbed.engines.lab.operator import verdict as lab
 from testbed.fidelity import invariants
 from testbed.fidelity import verdict as judged
@@ -25,7 +25,7 @@ INTRODUCTION = """\
 *Written by `make schema` from `testbed/fidelity` and `testbed/engines/lab`; change it there.*
 
 Every reason that a verdict can give, and what to do about it. The table of a run, `testbed watch`, the report and
-`summary.json` (`verdict`) say it as *reason: how much; what to do*.
+`summary.json` (`verdict`) say *reason: how much; what to do*.
 [What a verdict is worth](../explanation/fidelity.md#how-it-is-checked).
 
 | verdict | exit code | means |
@@ -45,7 +45,8 @@ is needed.
 BROKEN = """
 ## Something else than the experiment shaped the result
 
-Counters of both ends do not agree. The verdict adds *the result is not the experiment's*.
+Counters of both ends do not agree: behind each reason is what was compared. The verdict adds *the result is not the
+experiment's*.
 """
 OTHER = """
 ## Other reasons
@@ -56,16 +57,16 @@ def text() -> str:
     """The page."""
     late = table(("reason", "at most", "why that much", "what to do"), map(_limit, LIMITS))
     broken = list(_broken([row for one in CHECKS for row in _check(one)]))
-    others = table(("reason", "what to do"), (*_said(judged, "judge"), *_said(lab, "complete")))
+    others = entries((what, "", remedy) for what, remedy in (*_said(judged, "judge"), *_said(lab, "complete")))
     tables = (PAGE.sub(_link, "\n".join(one)) for one in (late, broken, others))
     return INTRODUCTION + "".join(f"{head}\n{one}" for head, one in zip((LATE, BROKEN, OTHER), tables, strict=True))
 
 
 def _broken(rows: list[tuple[str, str, str]]) -> Iterator[str]:
-    """A table for each remedy."""
+    """A list for each remedy."""
     for remedy in dict.fromkeys(row[2] for row in rows):
         yield f"**What to do:** {remedy}.\n"
-        yield from table(("reason", "what is compared"), (row[:2] for row in rows if row[2] == remedy))
+        yield from entries((what, "", compared) for what, compared, its in rows if its == remedy)
 
 
 def _link(page: re.Match[str]) -> str:
@@ -88,7 +89,7 @@ def _check(check: Callable[..., object]) -> Iterator[tuple[str, str, str]]:
     compared = (inspect.getdoc(check) or "").partition("\n\n")[0].replace("\n", " ")
     said = list(dict.fromkeys(_said(invariants, check.__name__)))
     for remedy in dict.fromkeys(remedy for _, remedy in said):
-        yield "<br>".join(what for what, its in said if its == remedy), compared, remedy
+        yield ", ".join(what for what, its in said if its == remedy), compared, remedy
 
 
 def _said(module: ModuleType, function: str) -> Iterator[tuple[str, str]]:
