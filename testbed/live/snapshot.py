@@ -54,4 +54,4 @@ class Snapshot:
 def coarse_queue(counts: Ints) -> Ints:
     """The port program's bins, shape (p, bins), as the bins of `Snapshot.queue_found`."""
     first = queue_bins.edges()[:-1].searchsorted((0.0, 1.0, *QUEUE_LIMITS))
-    return np.asarray(np.add.reduceat(counts.astype(np.int64), first, axis=-1))
+    return np.asarray(np.add.reduceat(counts, first, axis=-1), np.int64)

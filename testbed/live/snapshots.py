@@ -23,7 +23,7 @@ from testbed.results.record import StepTable
 from testbed.results.report.ranks import matrix
 
 WALL_NS_BETWEEN = 200_000_000
-MOST = 0.1  # share of the time that snapshots may take: of 100,000 flows one takes a tenth of a second
+MOST = 0.05  # share of the time that snapshots may take: of 100,000 flows one takes a tenth of a second
 
 
 class Follower(Protocol):
