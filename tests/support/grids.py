@@ -1,6 +1,6 @@
 """Full grids of thresholds as they were measured (`scripts/advise_grid.py`), and how searches do on them.
 
-python -m tests.support.grids        # the table of docs/howto/advise.md; with Optuna's TPE where that is installed
+python -m tests.support.grids        # the figures of docs/howto/advise.md; with Optuna's TPE where that is installed
 """
 
 from __future__ import annotations
