@@ -16,6 +16,7 @@ from scripts.reference.markdown import REFERENCE, entries, listed
 from testbed.experiment import options
 from testbed.experiment.choice import PluginChoice
 from testbed.experiment.model import Experiment
+from testbed.experiment.traffic.pattern import Pattern
 
 FILE = REFERENCE / "experiment.md"
 Row = tuple[str, str, str]
@@ -69,7 +70,7 @@ def _section(
     for name, default, meaning in new:
         info, key = model.model_fields[name], f"{prefix}{name}"
         # a pattern within another has the same keys, and so has a tuner as a controller
-        models = [one for one in _models(info.annotation) if not (prefix and "pattern" in one.model_fields)]
+        models = [one for one in _models(info.annotation) if not (prefix and issubclass(one, Pattern))]
         as_in, told = "", {described.get(row, "") for one in models for row in _rows(one)}
         if len(models) > 1:
             most = Counter(
@@ -79,9 +80,11 @@ def _section(
             inner.append((f"{key}.", f"`{key}` {EVERY} {info.discriminator}", models[0], shared))
             inner += ((f"{key}.", _choice(info, one), one, None) for one in models)
         elif len(told) == 1 and "" not in told:
-            as_in = f" Keys: {_link(*told)}."
+            as_in = f" [Keys](#{_anchor(*told)})."
         elif models and name != "tuner":
-            inner.append((f"{key}{_below(info)}", f"`{key}`", models[0], None))
+            label = f"`{key}`" if f"`{key}`" not in described.values() else f"`{key}` of {title.lower()}"
+            inner.append((f"{key}{_below(info)}", label, models[0], None))
+            as_in = f" [Keys](#{_anchor(label)})."
         shown.append((f"`{name}`", default, meaning + as_in))
     yield from entries([*shown, *[ANY_OTHER] * issubclass(model, PluginChoice)])
     same: dict[str, list[str]] = {}

@@ -81,13 +81,13 @@ class App(Part):
         default=None, description="When it is asked to end (SIGTERM, to all its processes); by default with the run."
     )
     ready: Ready | None = Field(
-        default=None, description="The run begins, and apps that are listed later start, when it is ready:"
+        default=None, description="When it is ready; the run begins, and apps that are listed later start, only then."
     )
     patience: Count = Field(default=30, description="Wall seconds that it may take until it is ready.")
     exit: Annotated[int, Field(strict=True, ge=0, le=255)] | None = Field(
         default=None,
         description="Exit code with which it must have ended by itself. By default it may go on until it is stopped, "
-        "and if it ends by itself, with 0.",
+        "or end with 0.",
     )
     environment: dict[str, str] = Field(default={}, description="More variables of its environment.")
     folder: str = Field(
@@ -98,7 +98,7 @@ class App(Part):
         description="What it prints becomes figures: `iperf3` is the JSON of `iperf3 -J`, `perftest` the tables of "
         "ib_write_bw, ib_write_lat and the like.",
     )
-    figures: list[AppFigure] = Field(default=[], description="Other numbers that it prints, each with these keys:")
+    figures: list[AppFigure] = Field(default=[], description="Other numbers that it prints.")
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

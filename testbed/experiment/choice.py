@@ -46,7 +46,7 @@ class ControllerChoice(PluginChoice):
     decision_cost: Annotated[Time, Field(ge=0)] = Field(
         default=0.0,
         description="Nominal time of a decision on a NIC's core, which makes one after the other: rate and window "
-        "apply so much later. Virtual and live engine, controllers per flow.",
+        "apply that much later. Virtual and live engine, controllers per flow.",
     )
 
 
@@ -138,7 +138,7 @@ def deciders(controllers: Sequence[SharingController], plan: Plan) -> Ints:
 class PacketsOf(Part):
     """How packets of some flows are marked: which flows, and what their headers say."""
 
-    of: FlowsOf = Field(description="The flows, with any of these keys:")
+    of: FlowsOf = Field(description="The flows.")
     dscp: Dscp | None = Field(default=None, description="DSCP of their packets.")
     ecn: Ecn | None = Field(
         default=None, description="`off`: they are not ECN-capable; `ce`: their sender has marked all of them."

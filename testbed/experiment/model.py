@@ -83,8 +83,7 @@ class Record(Part):
     )
     decisions: Annotated[int, Field(strict=True, ge=0, le=MOST_CELLS)] = Field(
         default=1_000_000,
-        description="For `testbed replay`: calls of the controller are kept until they were about this many flows in "
-        "sum; 0 keeps none.",
+        description="For `testbed replay`: the first decisions are kept, about so many; 0 keeps none.",
     )
     report: Annotated[bool, Field(strict=True)] = Field(
         default=True, description="Draw `report.html` and `plots/` at the end; `testbed report FOLDER` does it later."
@@ -113,19 +112,19 @@ class Experiment(Part):
     traffic: Traffic = Field(description="Who sends to whom; the keys depend on `pattern`.")
     packets: list[PacketsOf] = Field(
         default=[],
-        description="DSCP, ECN and messages of some flows, if they are not as `traffic` and `transport` say; of "
-        "several entries the first holds. Each with these keys:",
+        description="DSCP, ECN and messages of some flows, if they are not as `traffic` and `transport` say. Of "
+        "several entries the first holds.",
     )
     controller: ControllerChoice = Field(description="Sender-side congestion control; a plain name will do.")
     controllers: list[SharingController] = Field(
         default=[],
-        description="Controllers of some flows; of several entries the first holds, `controller` decides about all "
-        "others. Each with these keys:",
+        description="Controllers of some flows; `controller` decides about all others. Of several entries the first "
+        "holds.",
     )
     receiver: ReceiverChoice | None = Field(
         default=None,
-        description="Receiver-side credit control: flows send what their receivers grant, if their controllers let "
-        "them. By default nobody grants anything.",
+        description="Receiver-side credit control: flows send what receivers grant, if their controllers let them. By "
+        "default none.",
     )
     tuner: PluginChoice = Field(
         default=PluginChoice(name=DEFAULT_TUNER), description="Switch-side ECN tuner; a plain name will do."
@@ -142,13 +141,10 @@ class Experiment(Part):
     )
     transport: Transport = Field(default=Transport(), description="What becomes of a lost packet.")
     record: Record = Field(default=Record(), description="What the time series hold.")
-    events: list[EventSpec] = Field(
-        default=[], description="Links that fail and come back, settings that change, each with these keys:"
-    )
+    events: list[EventSpec] = Field(default=[], description="Links that fail and come back, settings that change.")
     apps: list[App] = Field(
         default=[],
-        description="Commands that run inside hosts, beside flows or without any, with the kernel engine. Each with "
-        "these keys:",
+        description="Commands that run inside hosts, beside flows or without any, with the kernel or live engine.",
     )
     engine: Literal["kernel", "virtual", "live", "fluid"] = Field(
         default="kernel",

@@ -49,8 +49,8 @@ class TimeSpan(Part):
     )
     until_rest: Annotated[Time, Field(ge=0)] = Field(
         default=0.0,
-        description="Go on after `duration` until the window is at rest, at most so long: it moves on by its own "
-        "length as long as throughput, queue or rates drift in it. 0: end at `duration`.",
+        description="Most time to go on after `duration` until the window is at rest. It moves on by its own length "
+        "while throughput, queue or rates drift in it.",
     )
     dilation: AutoOrDilation = Field(
         default=1000.0,

@@ -119,8 +119,8 @@ class Transport(Part):
     )
     ack_every: Annotated[int, Field(strict=True, ge=1)] | Literal["message"] = Field(
         default=1,
-        description="Packets of which one asks for an ACK, beside the last of each message; with `message` that alone. "
-        "An ACK stands for all before it. Flows with a window ask with each packet.",
+        description="One packet of so many asks for an ACK, and the last of each message; `message`: that alone. An "
+        "ACK stands for all before it. Flows with a window ask with each packet.",
     )
     recovery: Literal["per-packet", "go-back-n", "selective-repeat"] = Field(
         default="per-packet",
@@ -144,8 +144,8 @@ class Transport(Part):
     )
     retries: Annotated[int, Field(strict=True, ge=0, le=7)] | None = Field(
         default=None,
-        description="Timeouts in a row, without anything acknowledged, after which a queue pair is in error and sends "
-        "no more; with `adaptive` as many as last as long. By default never. Not with `per-packet`.",
+        description="Timeouts in a row after which a queue pair is in error and sends no more; with `adaptive` as many "
+        "as last as long. By default never. Not with `per-packet`.",
     )
 
     @property

@@ -51,19 +51,17 @@ class Switch(Part):
     )
     classes: dict[ClassName, TrafficClass] = Field(
         default={},
-        description="Classes of traffic by name, each with the keys below; packets are told by DSCP. Without any, a "
-        "port has one queue.",
+        description="Classes of traffic by name; packets are told by DSCP. Without any, a port has one queue.",
     )
     default_class: str | None = Field(
         default=None, description="Class of each DSCP that no class names; by default the first."
     )
     queues: dict[QueueNumber, QueueSettings] = Field(
-        default={}, description="Settings of the queues that classes use, by number, each with the keys below."
+        default={}, description="Settings of the queues that classes use, by number."
     )
     groups: dict[GroupNumber, GroupSettings] = Field(
         default={},
-        description="Settings of the priority groups that classes use, by number, each with the keys below; instead of "
-        "`pfc`.",
+        description="Settings of the priority groups that classes use, by number; instead of `pfc`.",
     )
     pool: Pool | None = Field(default=None, description="Memory that the ports share; by default each has its own.")
     watchdog: Watchdog | None = Field(default=None, description="What ends a pause that does not end by itself.")
@@ -79,8 +77,8 @@ class Switch(Part):
     )
     deadlock: Literal["refuse", "allow"] = Field(
         default="refuse",
-        description="Racks in which pauses could wait for each other in a cycle: refused, or allowed; then the verdict "
-        "says whether they did.",
+        description="Racks in which pauses could wait for each other in a cycle: `refuse` them, or `allow` them; then "
+        "the verdict says whether they did.",
     )
     marking: Literal["enqueue", "dequeue"] = Field(
         default="enqueue",
@@ -198,9 +196,7 @@ class AnyRack(Part):
 class Regular(AnyRack):
     """A rack that parameters describe."""
 
-    links: list[DifferingLinks] = Field(
-        default=[], description="Links that differ from their kind, each with these keys:"
-    )
+    links: list[DifferingLinks] = Field(default=[], description="Links that differ from their kind.")
 
 
 class Routed(AnyRack):

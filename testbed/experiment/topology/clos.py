@@ -50,8 +50,8 @@ class Clos(Regular, Routed):
     parallel: Count = Field(default=1, description="Links between two switches that are linked.")
     oversubscription: Oversubscription = Field(
         default=Oversubscription(),
-        description="1 is non-blocking: rates of links between switches follow from it, their delay and loss are those "
-        "of `link`. Keys:",
+        description="1 is non-blocking. Rates of links between switches follow from it, their delay and loss are those "
+        "of `link`.",
     )
 
     def parts(self) -> tuple[int, int]:

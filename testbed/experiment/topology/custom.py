@@ -48,8 +48,8 @@ class Custom(Routed):
         description="YAML with `nodes` and `links` as below, a containerlab file, GraphML, `topology.txt` of the HPCC "
         "family, `.topo` of htsim, or a network file of ASTRA-sim; relative to the experiment file.",
     )
-    nodes: list[Node] = Field(default=[], description="Without `file`: all hosts and switches, each with these keys:")
-    links: list[CustomLink] = Field(default=[], description="Without `file`: the links, each with these keys:")
+    nodes: list[Node] = Field(default=[], description="Without `file`: all hosts and switches.")
+    links: list[CustomLink] = Field(default=[], description="Without `file`: the links.")
 
     @cached_property
     def shape(self) -> Shape:

@@ -34,7 +34,7 @@ class RailOptimised(Regular, Routed):
     nics: Count = Field(default=8, description="NICs of a server, and rails.")
     spines: Count = Field(default=4, description="Number of spines, with a link to each rail.")
     uplink: LinkSettings = Field(default=LinkSettings(), description="The links between rails and spines.")
-    nvlink: NvLink = Field(default=NvLink(), description="What joins the GPUs of a server, with these keys:")
+    nvlink: NvLink = Field(default=NvLink(), description="What joins the GPUs of a server.")
 
     def inside(self) -> Servers:
         """As many NICs each."""

@@ -40,7 +40,7 @@ class FlowList(Pattern):
     """Flows that are listed one by one."""
 
     pattern: Literal["flows"] = Field(description="`flows`")
-    flows: Annotated[list[FlowSpec], Field(min_length=1)] = Field(description="The flows, each with these keys:")
+    flows: Annotated[list[FlowSpec], Field(min_length=1)] = Field(description="The flows.")
 
     def hosts_needed(self) -> int:
         """Up to the highest number."""
