@@ -70,7 +70,7 @@ def run(  # noqa: PLR0917 - one parameter per option
 
     `kernel` has real packets in this machine's kernel, `virtual` simulates with the rack's own programs, `live` does
     so in wall time, `fluid` models rates (docs/explanation/engines.md). --inventory runs over real hosts' wires
-    (docs/howto/lab.md).
+    (docs/howto/agents.md).
 
     Another controller than the file's has options of its own, and the thresholds that it is made for (`dctcp` and
     `nscc`: the preset of their name) unless a tuner or a preset is named. stderr says what came and what stayed.
