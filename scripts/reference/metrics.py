@@ -40,8 +40,8 @@ those of each sending host: `flow="h1"` is the sum of its flows (`dst="*"`), wit
 HOSTS = f"""
 ## On lab hosts
 
-`testbed exporter --listen ADDRESS:PORT` serves these on a [real host](../howto/lab.md#the-exporter-and-the-gates), and of
-those above
+`testbed exporter --listen ADDRESS:PORT` serves these on a [real host](../howto/lab.md#the-exporter-and-the-gates), and
+of those above
 {", ".join(f"`{one.asked}`" for one in AS_A_RUN)}: the port is the NIC, the dilation is 1, the time the host's own.
 
 """
