@@ -23,8 +23,9 @@ def test_each_choice_of_a_plugin_takes_its_options() -> None:
 def test_every_reason_of_a_verdict_is_there_with_what_to_do() -> None:
     page = verdicts.text()
     for limit in LIMITS:
-        assert f"| `{limit.what}`" in page
+        assert f"* `{limit.what}`" in page
     for said in ("packets are not conserved at ...", "agents read NAKs that no receiver made", "PFC deadlock"):
         assert f"`{said}`" in page
-    assert "| ... |" not in page
+    assert "* `...`" not in page
+    assert ": ...\n" not in page
     assert "``" not in page

@@ -1,4 +1,4 @@
-"""Where the generated pages are, and their tables."""
+"""Where the generated pages are, and their lists."""
 
 from __future__ import annotations
 
@@ -9,12 +9,6 @@ ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs/reference"
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Its lines and an empty one; nothing without rows."""
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    return [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}", *lines, ""] if lines else []
-
-
 def entries(rows: Iterable[tuple[str, str, str]]) -> list[str]:
     """A list of what has a default, and an empty line; nothing without rows."""
     lines = [f"* {name}{default and f' ({default})'}: {meaning}" for name, default, meaning in rows]
@@ -22,7 +16,7 @@ def entries(rows: Iterable[tuple[str, str, str]]) -> list[str]:
 
 
 def listed(names: Sequence[str], among: Sequence[str]) -> str:
-    """Some of those that a table has, in its order: `a` to `d` if they are neighbours."""
+    """Some of those that a list has, in its order: `a` to `d` if they are neighbours."""
     first = among.index(names[0])
     if len(names) > 3 and [*names] == [*among[first : first + len(names)]]:
         return f"`{names[0]}` to `{names[-1]}`"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from types import ModuleType
 
-from scripts.reference.markdown import REFERENCE, entries, table
+from scripts.reference.markdown import REFERENCE, entries
 from testbed.engines.lab.operator import verdict as lab
 from testbed.fidelity import invariants
 from testbed.fidelity import verdict as judged
@@ -39,8 +39,8 @@ Every reason that a verdict can give, and what to do about it. The table of a ru
 LATE = """
 ## The emulation fell behind, or what was asked cannot be judged
 
-*(w)*: of the measurement window. The engines are those that it can be said of; the verdict says how much more dilation
-is needed.
+In brackets is the most that a clean run may have, then come why that much, and what to do on each engine that it can be
+said of. The verdict says how much more dilation is needed. *(w)*: of the measurement window.
 """
 BROKEN = """
 ## Something else than the experiment shaped the result
@@ -55,7 +55,7 @@ OTHER = """
 
 def text() -> str:
     """The page."""
-    late = table(("reason", "at most", "why that much", "what to do"), map(_limit, LIMITS))
+    late = entries(map(_limit, LIMITS))
     broken = list(_broken([row for one in CHECKS for row in _check(one)]))
     others = entries((what, "", remedy) for what, remedy in (*_said(judged, "judge"), *_said(lab, "complete")))
     tables = (PAGE.sub(_link, "\n".join(one)) for one in (late, broken, others))
@@ -73,15 +73,16 @@ def _link(page: re.Match[str]) -> str:
     return f"[{page[2]}](../{page[1]}{page[2]})"
 
 
-def _limit(one: Limit) -> tuple[str, ...]:
+def _limit(one: Limit) -> tuple[str, str, str]:
     engines = {"kernel": one.remedy or DILATION, "live": one.in_live or one.in_virtual, "virtual": one.in_virtual}
     engines |= {"fluid": one.in_fluid, "lab": one.in_lab}
     names: dict[str, list[str]] = {}
     for engine, remedy in engines.items():
         if remedy:
             names.setdefault(remedy, []).append(engine)
-    remedies = "<br>".join(f"*{', '.join(engines)}:* {remedy}" for remedy, engines in names.items())
-    return f"`{one.what}`{' *(w)*' * one.by_part}", one.show(one.limit) if one.limit else "none", one.why, remedies
+    remedies = ". ".join(f"*{', '.join(engines)}:* {remedy}" for remedy, engines in names.items())
+    most = one.show(one.limit) if one.limit else "none"
+    return f"`{one.what}`{' *(w)*' * one.by_part}", most, f"{one.why}. {remedies}"
 
 
 def _check(check: Callable[..., object]) -> Iterator[tuple[str, str, str]]:
