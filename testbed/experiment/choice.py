@@ -71,7 +71,8 @@ class RoutingChoice(PluginChoice):
         description="Machine code chooses, if the path chooser can be compiled; false: Python, to debug it.",
     )
     gap: Annotated[Time, Field(gt=0)] | None = Field(
-        default=None, description="Of `flowlet`; by default the longest base RTT."
+        default=None,
+        description="With `flowlet`: pause after which a flow may take another path; by default the longest base RTT.",
     )
 
     @property

@@ -94,7 +94,7 @@ class Fluid(Part):
     """How the fluid model is made; other engines do not read it."""
 
     step: AutoOrTime = Field(
-        default="auto", description="Of the model, at most a quarter of the base RTT; `auto` is a sixteenth."
+        default="auto", description="Step of the model, at most a quarter of the base RTT; `auto` is a sixteenth."
     )
     probes: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(
         default=8,

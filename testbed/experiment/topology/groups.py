@@ -22,20 +22,20 @@ class GroupSettings(Part):
     pfc: OnOff = Field(
         default=False, description="`on`: lossless: above its threshold the peer is paused; `off`: it drops."
     )
-    alpha: Alpha | None = Field(
-        default=None, description="Its threshold is so many times what is free of the pool, at any moment."
-    )
+    alpha: Alpha | None = Field(default=None, description="Its threshold is this many times what is free of the pool.")
     xoff: Bytes | None = Field(default=None, description="Its threshold in bytes, instead of `alpha`.")
-    reserved: Bytes = Field(default=0.0, description="Of its own, beside the pool.")
-    xon: Bytes | None = Field(default=None, description="Of `pfc`: bytes down to which it must fall before it resumes.")
+    reserved: Bytes = Field(default=0.0, description="Bytes of its own, beside the pool.")
+    xon: Bytes | None = Field(
+        default=None, description="With `pfc`: bytes down to which it must fall before it resumes."
+    )
     xon_offset: Bytes | None = Field(
         default=None,
-        description="Of `pfc`: it also resumes so many bytes below its threshold, whichever is the higher.",
+        description="With `pfc`: it also resumes this many bytes below its threshold, whichever is higher.",
     )
     headroom: AutoOrSize = Field(
         default="auto",
-        description="Of `pfc`: beyond the threshold, for what still arrives until a pause takes effect; `auto` is what "
-        "that needs.",
+        description="With `pfc`: room beyond the threshold, for what still arrives until a pause takes effect; `auto` "
+        "is what that needs.",
     )
 
     @model_validator(mode="after")
@@ -66,5 +66,5 @@ class Watchdog(Part):
     )
     detection: Annotated[Time, Field(gt=0)] = Field(description="How long a queue must have been paused.")
     restoration: Annotated[Time, Field(gt=0)] | None = Field(
-        default=None, description="How long no pause may come before it is as before; by default as `detection`."
+        default=None, description="How long without a pause until the queue works as before; by default as `detection`."
     )

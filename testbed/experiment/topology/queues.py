@@ -77,7 +77,7 @@ class QueueSettings(Part):
         description="`strict` queues go first, of several the one with the higher number; `dwrr` queues share what is "
         "left by weight, in bytes.",
     )
-    weight: Count = Field(default=1, description="Of `dwrr`: the queue's share is its weight of those that wait.")
+    weight: Count = Field(default=1, description="With `dwrr`: its share is its weight among the queues that wait.")
     red: Red = Field(
         default="tuner",
         description="Which packets are marked: by what the `tuner` sets, none (`off`), or by a block of its own with "
@@ -89,7 +89,7 @@ class QueueSettings(Part):
         "queue is full.",
     )
     alpha: Alpha | None = Field(
-        default=None, description="With `pool`: the queue may hold so many times what is free of it, at any moment."
+        default=None, description="With `pool`: the queue may hold this many times what is free of the pool."
     )
     static: Bytes | None = Field(default=None, description="With `pool`: bytes that it may hold, instead of `alpha`.")
     reserved: Bytes = Field(default=0.0, description="With `pool`: bytes of its own, beside it.")

@@ -21,9 +21,9 @@ class NvLink(Part):
     """What joins the GPUs of a server; not simulated, but computed: messages of jobs take size / rate + delay on it."""
 
     rate: PositiveRate = Field(
-        default=3.6e12, description="Of each GPU, one direction; H100's 18 links of NVLink 4 have 450 GB/s."
+        default=3.6e12, description="Rate of each GPU, one direction; H100's 18 links of NVLink 4 have 450 GB/s."
     )
-    delay: Delay = Field(default=1e-6, description="Of a message, until its first byte is there.")
+    delay: Delay = Field(default=1e-6, description="Until the first byte of a message is there.")
 
 
 class RailOptimised(Regular, Routed):

@@ -15,7 +15,7 @@ from testbed.units import Size
 class Receive(Hysteresis):
     """NICs of slow hosts: lossless packets wait in their receive buffer, which pauses the switch above `xoff`."""
 
-    rate: PositiveRate = Field(description="At which a host takes lossless packets out of the buffer.")
+    rate: PositiveRate = Field(description="Rate at which a host takes lossless packets out of the buffer.")
     hosts: list[HostName] = Field(default=[], description="Which hosts; by default all.")
     xoff: Annotated[Size, Field(gt=0)] = Field(
         default=200e3,

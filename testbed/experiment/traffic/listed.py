@@ -21,7 +21,7 @@ class FlowSpec(Part):
     src: HostName = Field(description="Sending host, h1 to hN.")
     dst: HostName = Field(description="Receiving host, another one.")
     size: FlowSize = Field(default=None, description="User data; null is an endless flow.")
-    start: Moment = Field(default=0.0, description="When it starts; with `after`, so long it computes before.")
+    start: Moment = Field(default=0.0, description="When it starts; with `after`: how long it computes before.")
     after: list[Annotated[int, Field(strict=True, ge=0)]] = Field(
         default=[],
         description="Flows of this list that must have been received before, by their places, 0 first. `start` counts "

@@ -54,7 +54,7 @@ class Pattern(Part):
 
     payload: Payload = Field(default=1000.0, description="User data in a full packet.")
     dscp: Dscp | None = Field(
-        default=None, description="Of all its packets; by default that of the block around it, and 26 where none is."
+        default=None, description="DSCP of all its packets; by default that of the block around it, else 26."
     )
     ecn: Ecn | None = Field(
         default=None,

@@ -69,8 +69,8 @@ class Poisson(Listed):
     )
     unit: Annotated[Size, Field(gt=0)] | None = Field(
         default=None,
-        description="Of sizes in text: `1460 B` where it counts packets. By default bytes, and with three columns, as "
-        "of ns-2's scripts, packets of 1460 B.",
+        description="Unit of sizes in text: `1460 B` where it counts packets. By default bytes; with three columns, as "
+        "in ns-2's scripts, packets of 1460 B.",
     )
     load: Annotated[Share, Field(gt=0)] = Field(
         description="Share of each host's line rate that it offers, as user data; headers come on top."

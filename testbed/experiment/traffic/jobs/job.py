@@ -24,7 +24,7 @@ class JobPattern(Pattern):
     """Ranks, one to a host, that compute and wait for each other."""
 
     payload: Payload = JOB_PAYLOAD
-    name: str = Field(default="", description="Of the job, and label of its flows; by default the pattern.")
+    name: str = Field(default="", description="Name of the job, and label of its flows; by default the pattern.")
     start: Moment = Field(default=0.0, description="When the first one begins.")
 
     @property
@@ -47,7 +47,7 @@ class Repeated(JobPattern):
     ranks: Hosts = Field(description="Number of ranks: hosts h1 to hN, or where `jobs` places them.")
     iterations: Count = Field(default=4, description="How often it is done.")
     slower: dict[Annotated[int, Field(ge=0)], Annotated[float, Field(gt=0)]] = Field(
-        default={}, description="Ranks, from 0, that compute for so many times as long: `{3: 1.5}`."
+        default={}, description="Ranks, from 0, that compute longer, and how many times: `{3: 1.5}`."
     )
 
     @model_validator(mode="after")

@@ -27,7 +27,7 @@ MOST_DIRECT = 128  # ranks: every message of the second half waits for N - 1 of 
 class Operation(Repeated):
     """Each iteration begins when every rank has done the one before."""
 
-    compute: Moment = Field(default=0.0, description="For which each rank computes before each operation.")
+    compute: Moment = Field(default=0.0, description="How long each rank computes before each operation.")
     channels: Count = Field(
         default=1,
         description="Parts of the buffer that are handled at once, over queue pairs of their own, as NCCL's channels.",
@@ -98,9 +98,9 @@ class AllReduce(_Chosen):
         "everybody, twice; `hierarchical`: rings in groups of `group` ranks, between their likes, and in the groups "
         "again.",
     )
-    chunks: Count = Field(default=8, description="Of trees: pieces that follow each other.")
+    chunks: Count = Field(default=8, description="With trees: pieces that follow each other.")
     group: Annotated[int, Field(strict=True, ge=2)] = Field(
-        default=8, description="Of `hierarchical`: ranks that are near each other, as those of a server or leaf are."
+        default=8, description="With `hierarchical`: ranks that are near each other, as those of a server or leaf."
     )
 
     def exchange(self, size: float, _context: Context) -> Exchange:
@@ -149,7 +149,7 @@ class AllGather(_OneWay):
     """Every rank gets the parts of all ranks."""
 
     pattern: Literal["allgather"] = Field(description="`allgather`")
-    size: Bytes = Field(description="Of what every rank has in the end: the parts of all.")
+    size: Bytes = Field(description="What every rank has in the end: the parts of all.")
 
     def order(self, halves: list[tuple[int, float]]) -> list[tuple[int, float]]:
         """Doubling."""

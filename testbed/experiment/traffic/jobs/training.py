@@ -29,10 +29,11 @@ class Training(Repeated):
     pattern: Literal["training"] = Field(description="`training`")
     size: Annotated[Size, Field(ge=1)] = Field(description="The gradient.")
     buckets: Count = Field(default=4, description="Parts of the gradient; each is ready after as much of `backward`.")
-    forward: Moment = Field(description="For which a rank computes before its backward pass.")
-    backward: Moment = Field(description="For which it computes the gradient.")
+    forward: Moment = Field(description="How long a rank computes before its backward pass.")
+    backward: Moment = Field(description="How long it computes the gradient.")
     jitter: Share = Field(
-        default=0.0, description="A rank computes up to so much longer in an iteration, uniform at random by the seed."
+        default=0.0,
+        description="A rank computes up to this much longer in an iteration, uniform at random by the seed.",
     )
 
     def flow_count(self, _context: Context) -> float:
@@ -73,9 +74,9 @@ class Pipeline(Repeated):
 
     pattern: Literal["pipeline"] = Field(description="`pipeline`")
     size: Annotated[Size, Field(ge=1)] = Field(description="What a stage sends to the next per micro-batch, and back.")
-    microbatches: Count = Field(default=8, description="Of an iteration.")
-    forward: Moment = Field(description="For which a stage computes per micro-batch.")
-    backward: Moment = Field(description="For which it computes the gradient of one.")
+    microbatches: Count = Field(default=8, description="How many an iteration has.")
+    forward: Moment = Field(description="How long a stage computes per micro-batch.")
+    backward: Moment = Field(description="How long it computes the gradient of one.")
 
     def flow_count(self, _context: Context) -> float:
         """Exactly."""
