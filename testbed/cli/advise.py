@@ -53,17 +53,15 @@ def advise(  # noqa: PLR0917 - one parameter per option
     runs: Annotated[
         int | None,
         typer.Option(
-            metavar="NUMBER", min=1, help="Instead of a time, so many runs: then the answer is the same on any machine."
+            metavar="NUMBER", min=1, help="Runs, instead of a time: the answer is then the same on any machine."
         ),
     ] = None,
-    draws: Annotated[
-        int, typer.Option(metavar="NUMBER", min=1, help="Of the traffic, that candidates are chosen by.")
-    ] = 3,
-    checks: Annotated[int, typer.Option(metavar="NUMBER", min=6, help="And that the advised one is measured on.")] = 9,
+    draws: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Draws to choose candidates by.")] = 3,
+    checks: Annotated[int, typer.Option(metavar="NUMBER", min=6, help="Draws to measure the advised one on.")] = 9,
     worth: Annotated[
         float, typer.Option(metavar="NUMBER", min=0, max=99, help="Least gain for which to change anything, %.")
     ] = 2,
-    seed: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Of the first draw, and of the search.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Seed of the first draw and the search.")] = 1,
     jobs: Annotated[
         int | None, typer.Option(metavar="NUMBER", min=1, help="Runs at the same time; by default one for each core.")
     ] = None,

@@ -27,7 +27,7 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
     engines: Annotated[
         str,
         typer.Option(
-            metavar="A,B,...", help="Of fluid, virtual, live and kernel. (live must decide as virtual, to the byte.)"
+            metavar="A,B,...", help="Of fluid, virtual, live and kernel; live must decide as virtual, to the byte."
         ),
     ] = "fluid,virtual,kernel",
     seeds: Annotated[
@@ -35,7 +35,7 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
         typer.Option(
             metavar="NUMBER",
             min=1,
-            help="So many seeds on the virtual engine: what differs by chance is then told apart.",
+            help="Seeds on the virtual engine; with several, what differs by chance is told apart.",
         ),
     ] = 1,
     duration: shared.Duration = "",

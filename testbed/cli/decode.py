@@ -37,7 +37,7 @@ def _print_dissector(asked: bool) -> None:
 def decode(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture: pcapng or pcap.")],
     only: Annotated[Kind | None, choice(Kind, "Only these packets.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, metavar="NUMBER", help="Stop after so many packets.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="NUMBER", help="Stop after this many packets.")] = None,
     format: Formatted = Format.text,
     lua: Annotated[  # noqa: ARG001 - its callback prints
         bool,

@@ -26,7 +26,8 @@ def export(  # noqa: PLR0917 - one parameter per option
     to: Annotated[
         str,
         typer.Option(
-            metavar="TARGET", help="What for: c, htsim, ns3 or doca-pcc, any compiled controller; of a switch sonic."
+            metavar="TARGET",
+            help="c, htsim, ns3 or doca-pcc for a controller, sonic for a switch, a format of results.",
         ),
     ],
     experiment: Annotated[

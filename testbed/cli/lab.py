@@ -27,7 +27,7 @@ def vars_(  # noqa: PLR0917 - one parameter per option
     tuner: Tuner = "",
     settings: Settings = None,
     line_rate: Annotated[
-        str, typer.Option(metavar="RATE", help="Of the lab's NICs; by default the experiment's link.")
+        str, typer.Option(metavar="RATE", help="Of the lab's NICs; by default as the experiment's links.")
     ] = "",
     format: Annotated[
         Format, typer.Option(metavar="|".join(Format), help="json can be given to ansible-playbook: -e @FILE.")

@@ -38,7 +38,7 @@ def run(  # noqa: PLR0917 - one parameter per option
     ] = None,
     snap: Annotated[
         str,
-        typer.Option(metavar="SIZE", help="Keep so much of each packet, '336 B' for all headers; by default all."),
+        typer.Option(metavar="SIZE", help="How much of each packet is kept: '336 B' for all headers; by default all."),
     ] = "",
     inventory: Inventory = None,
     playbook: Playbook = True,
@@ -48,12 +48,12 @@ def run(  # noqa: PLR0917 - one parameter per option
             metavar="NUMBER",
             min=1,
             max=MOST_PARTS,
-            help="Of the virtual engine; by default one below 512 hosts. Figures are the same.",
+            help="Threads of the virtual engine; by default one below 512 hosts. Figures are the same.",
         ),
     ] = None,
     alone: Annotated[
         bool,
-        typer.Option("--alone", help="Run each job alone before, on the same hosts."),
+        typer.Option("--alone", help="First run each job alone, on the same hosts."),
     ] = False,
     isolate: Annotated[
         bool,

@@ -21,7 +21,7 @@ def score(  # noqa: PLR0917 - one parameter per option
         typer.Argument(metavar="CONTROLLER", help="A name or a path.", autocompletion=completion.plugins("controller")),
     ],
     suite: Annotated[str, typer.Option(metavar="NAME", help="Which experiments.")] = "quick",
-    seed: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Of traffic, link delays and starts.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Seed of traffic, link delays and starts.")] = 1,
     engine: EngineOrVirtual = EngineChoice.virtual,
     jobs: Annotated[
         int, typer.Option(metavar="NUMBER", min=1, help="Runs at the same time; in the kernel it is one.")

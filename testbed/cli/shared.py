@@ -75,8 +75,8 @@ UntilRest = Annotated[
     typer.Option(
         "--until-rest",
         metavar="MOST",
-        help="Go on until the window is at rest, at most so long, for example '200 ms'; figures are of the last "
-        "window. Not in a lab.",
+        help="Go on until the window is at rest, at most this long ('200 ms'). Figures are of the last window. Not in "
+        "a lab.",
     ),
 ]
 Dilation = Annotated[

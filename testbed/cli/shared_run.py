@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Out = Annotated[
     Path | None,
-    typer.Option(metavar="FOLDER", help="For the results; by default ./results/EXPERIMENT-CONTROLLER-DATE-TIME."),
+    typer.Option(metavar="FOLDER", help="Where results go; by default ./results/EXPERIMENT-CONTROLLER-DATE-TIME."),
 ]
 MetricsAddr = Annotated[
     str | None,

@@ -47,14 +47,14 @@ def sweep(  # noqa: PLR0917 - one parameter per option
         float | None,
         typer.Option(
             metavar="PERCENT",
-            help="And until those of SU, FR, mean QL and slowdown p99 reach at most so far from their middle, in % of "
-            "the median; at most 30 runs.",
+            help="And until those of SU, FR, mean QL and slowdown p99 reach at most this far from their middle, in % "
+            "of the median; at most 30 runs.",
         ),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(metavar="NUMBER", min=0, help="Seed of the first repeat; by default the file's.")
     ] = None,
-    order_seed: Annotated[int, typer.Option(metavar="NUMBER", help="Draws the order of the runs.")] = ORDER_SEED,
+    order_seed: Annotated[int, typer.Option(metavar="NUMBER", help="Seed of the order of the runs.")] = ORDER_SEED,
     jobs: shared.Jobs = None,
     on: shared.On = None,
     out: Annotated[

@@ -24,7 +24,7 @@ HEADS = ("port", "rate", "buffer", "Kmin", "Kmax", "Pmax", "queue", "packets", "
 @switch.command(cls=Command)
 def attach(
     ports: Annotated[list[str], typer.Argument(metavar="PORT...", help="Interfaces that become ports.")],
-    rate: Annotated[str, typer.Option(metavar="RATE", help="At which a port sends, for example '1 Gbit/s'.")],
+    rate: Annotated[str, typer.Option(metavar="RATE", help="Rate at which a port sends, for example '1 Gbit/s'.")],
     buffer: Annotated[str, typer.Option(metavar="SIZE", help="What may wait at a port.")] = "5 MB",
     format: Formatted = Format.text,
 ) -> None:
