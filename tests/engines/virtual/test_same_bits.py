@@ -17,7 +17,7 @@ from testbed.base.compiler import cache_folder
 from testbed.engines.virtual.build import WORLD
 from testbed.results.folder import load_manifest
 from testbed.runs.same import first_difference
-from tests.support.commands import command
+from tests.support.commands import command, start
 from tests.support.outside import TESTBED
 
 BUSY = 8  # processes that never sleep
@@ -84,6 +84,7 @@ def test_another_compiler_folder_and_environment(first: Path, tmp_path: Path, mo
 
 def test_a_busy_machine(first: Path, tmp_path: Path) -> None:
     """More that wants to run than there are cores, whatever they are."""
+    start()
     with busy():
         done = command(*RUN, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
