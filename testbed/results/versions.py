@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 import testbed
@@ -11,8 +12,9 @@ from testbed.results.commit import commit
 COMPUTING = ("numpy", "numba", "pyarrow", "onnxruntime")  # what figures may depend on, in their last digits
 
 
+@cache
 def versions() -> dict[str, str]:
-    """Of what runs here."""
+    """Of what runs here: as this process began, for a sweep or a reproduction asks for each run."""
     found = {
         "testbed": testbed.__version__,
         "commit": commit(),

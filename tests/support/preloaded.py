@@ -7,6 +7,8 @@ import gc
 from importlib import import_module
 
 from testbed.cli.main import commands
+from testbed.experiment.load import load, resolve
+from testbed.results.versions import versions
 
 MODULES = [
     "matplotlib.backends.backend_svg", "matplotlib.figure", "numpy.ma", "pyarrow.compute", "pyarrow.parquet",
@@ -20,4 +22,6 @@ MODULES = [
 for module in MODULES:
     import_module(module)
 dict(commands().commands)  # each verb
+resolve(load("incast-8"))  # entry points, what is read of experiments, the C of DCQCN
+versions()
 gc.freeze()  # forks need not look through it, which would copy it
