@@ -100,7 +100,7 @@ def _section(
 
 
 def _rows(model: type[BaseModel]) -> list[Row]:
-    return [(name, _default(model, name, info), info.description or "") for name, info in model.model_fields.items()]
+    return [(name, _default(model, name, info), options.meaning(info)) for name, info in model.model_fields.items()]
 
 
 def _link(heading: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -61,7 +61,13 @@ def option_rows(described: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 def _option(model: type[BaseModel], name: str, info: FieldInfo) -> dict[str, str]:
     written = "required" if info.is_required() else default(model, name, info)
-    return {"name": name, "default": written, "meaning": info.description or ""}
+    return {"name": name, "default": written, "meaning": meaning(info)}
+
+
+def meaning(info: FieldInfo) -> str:
+    """What an option is, and the texts that it takes, if that does not say them."""
+    said, texts = info.description or "", get_args(info.annotation) if get_origin(info.annotation) is Literal else ()
+    return said if all(one in said for one in texts) else f"{said} One of {', '.join(f'`{one}`' for one in texts)}."
 
 
 def default(model: type[BaseModel], name: str, info: FieldInfo) -> str:
