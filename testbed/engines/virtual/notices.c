@@ -11,7 +11,7 @@ static __thread const struct datapath *agent; /* the one that sends in this worl
 void serves(const struct datapath *d)
 {
 	agent = d;
-	many_flows = d->flows > CACHED;
+	exceeds_caches = d->flows > CACHED || world->line_count > LARGE;
 }
 
 /* An ACK or CNP of the flow is about to arrive at its host: fetch what the agent will touch. */
@@ -21,6 +21,9 @@ void expect_feedback(uint32_t flow)
 	int64_t f = flow - d->first;
 
 	fetch(&d->flow[f], sizeof(d->flow[f]));
+#if MANY_PATHS
+	__builtin_prefetch(&d->paths.flights[f], 1);
+#endif
 	__builtin_prefetch(&d->rtt_counts[f * FLOW_RTT_BINS + d->flow[f].bin], 1);
 	if (d->decisions.of)
 		fetch(record_of(d->decisions.of[f], f), d->decisions.of[f]->size);

@@ -10,9 +10,12 @@
 #include "notices.h"
 #include "packets.h"
 
-#define LARGE 2000 /* lines of a rack: what they and their packets have is more than caches hold */
-#define NEAR 6 /* arrivals: meanwhile a line of a cache comes, */
-#define FAR 12 /* and that of what was fetched before */
+#define CLOSE 3 /* arrivals: meanwhile a line of a cache comes, */
+#define NEAR 6 /* that of what was fetched before, */
+#define FAR 12 /* and that of what was fetched before that */
+
+static __thread int64_t next_ports[NEAR - CLOSE]; /* by which packets leave soon; 0 for none */
+static __thread int64_t next_place;
 
 /* What a NIC will touch. */
 static void expect_at_host(const struct packet *p)
@@ -20,7 +23,7 @@ static void expect_at_host(const struct packet *p)
 	const struct roce *packet = (const struct roce *)p->bytes;
 	uint32_t flow;
 
-	if (!many_flows || is_pause_frame(p) || p->whole)
+	if (is_pause_frame(p) || p->whole)
 		return;
 	flow = flow_of(packet);
 	if (is_data(packet)) {
@@ -52,9 +55,22 @@ static void expect_at_switch(struct world *w, const struct line *l, const struct
 	__builtin_prefetch((const struct queue *)w->port_queue + port, 1);
 	__builtin_prefetch((const struct red *)w->port_red + port);
 	__builtin_prefetch((const struct arrivals *)w->arrivals + at + ((out - w->lines) ^ 1));
+	next_ports[next_place] = port;
 }
 
-/* Of many flows and of a large rack nothing stays in the caches: fetch packets that come in soon, then what they will touch. */
+/* Where the queue that a packet will find there is counted. */
+static void expect_queue(const struct world *w, int64_t port)
+{
+	const struct port_config *config = (const struct port_config *)w->port_config + port;
+	const struct queue *queue = (const struct queue *)w->port_queue + port;
+	uint64_t drained = (stamp - queue->last_ns) * config->drain;
+	uint32_t bin = drained < queue->bytes ? bin_of((uint32_t)((queue->bytes - drained) >> RATE_SHIFT)) : 0;
+
+	if (bin < QUEUE_BINS)
+		__builtin_prefetch(&((const struct port_counters *)w->port_counters)[port].histogram[bin], 1);
+}
+
+/* Fetch packets that come in soon, then what they will touch. */
 static void look_ahead(struct world *w)
 {
 	const struct arrivals_list *open = &w->calendar->open;
@@ -65,11 +81,15 @@ static void look_ahead(struct world *w)
 		return;
 	__builtin_prefetch(&w->lines[a[FAR].line]);
 	fetch_packet(a[FAR].packet);
+	if (next_ports[next_place])
+		expect_queue(w, next_ports[next_place]);
+	next_ports[next_place] = 0;
 	l = &w->lines[a[NEAR].line];
 	if (l->receiver < 0)
 		expect_at_host(a[NEAR].packet);
 	else if (w->line_count > LARGE)
 		expect_at_switch(w, l, a[NEAR].packet);
+	next_place = (next_place + 1) % (NEAR - CLOSE);
 }
 
 #endif

@@ -18,7 +18,11 @@ static void expect_departure(const struct datapath *d)
 		return;
 	f = id < d->flows ? id : d->first_waiting[id - d->flows];
 	fetch(&d->flow[f], sizeof(d->flow[f]));
-	__builtin_prefetch((const struct flow_tx *)world->flows_tx + f, 1);
+	__builtin_prefetch((const struct flow_tx *)world->flows_tx + d->first + f, 1);
+	fetch(&d->batches[d->flow[f].host], 2 * CACHE_LINE);
+#if MANY_PATHS
+	__builtin_prefetch(&d->paths.flights[f], 1);
+#endif
 }
 
 /* Send, and let the world go on, until `until` or until there is feedback. */
@@ -31,7 +35,7 @@ void send_until(struct datapath *d, double until)
 
 		if (MANY_PATHS || heap_first(&d->agenda) <= now)
 			send_due(d, now);
-		if (many_flows)
+		if (exceeds_caches)
 			expect_departure(d);
 		until = fmin(until, next_start(d));
 		if (now >= until)

@@ -51,7 +51,7 @@ static int port_egress(struct __sk_buff *skb), port_ingress(struct __sk_buff *sk
 
 __thread struct world *world;
 __thread uint64_t stamp;
-__thread int many_flows;
+__thread int exceeds_caches;
 
 static struct ring feedback_ring; /* as the programs know it */
 
@@ -117,7 +117,7 @@ static void happen(struct world *w, int64_t tick)
 		return;
 	}
 	a = open->of[open->first++];
-	if (many_flows || w->line_count > LARGE)
+	if (exceeds_caches)
 		look_ahead(w);
 	arrives(w, &w->lines[a.line], a.packet);
 }
@@ -248,7 +248,7 @@ static void fill(const volatile void *constants, const void *value, int64_t size
 void enter(struct world *w, const void *nic, int64_t nic_size, const void *port, int64_t port_size)
 {
 	world = w;
-	many_flows = 0; /* until its agent says so */
+	exceeds_caches = 0; /* until its agent says so */
 	stamp = (uint64_t)w->now;
 	fill(&nic_constants, nic, nic_size);
 	fill(&port_constants, port, port_size);

@@ -159,6 +159,7 @@ void forget_calendar(struct calendar *c);
 void send_up(struct world *w, int64_t host, struct packet *p);
 
 extern __thread struct world *world; /* the one that this thread is in */
-extern __thread int many_flows; /* their state stays in no cache: what is about to be touched is fetched */
+#define LARGE 2000 /* lines of a rack: what they and their packets have is more than caches hold */
+extern __thread int exceeds_caches; /* a large rack or many flows: what is about to be touched is fetched */
 
 #endif
