@@ -20,6 +20,7 @@
 #define SPARES 64
 #define PIECES 64 /* of a cell, by which it is put in order */
 #define AHEAD 16 /* arrivals that are in order before they are due */
+#define EXPECTED 3 /* arrivals whose ports are known before they are due */
 
 struct calendar {
 	int64_t shift; /* ticks of a piece, as a power of two */
@@ -29,6 +30,7 @@ struct calendar {
 	int64_t opened; /* number of the last cell that is in `open` */
 	int64_t end; /* behind the last one */
 	int64_t held; /* arrivals in cells */
+	int64_t expected[EXPECTED], next_expected; /* ports by which they leave, 0 for none; prefetch.h */
 	int64_t spare_count;
 	struct arrivals_list spare[SPARES]; /* the memory of cells in which nothing is any more */
 	struct arrivals_list cells[CELLS];

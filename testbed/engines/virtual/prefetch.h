@@ -10,12 +10,8 @@
 #include "notices.h"
 #include "packets.h"
 
-#define CLOSE 3 /* arrivals: meanwhile a line of a cache comes, */
-#define NEAR 6 /* that of what was fetched before, */
-#define FAR 12 /* and that of what was fetched before that */
-
-static __thread int64_t next_ports[NEAR - CLOSE]; /* by which packets leave soon; 0 for none */
-static __thread int64_t next_place;
+#define NEAR 6 /* arrivals: meanwhile a line of a cache comes, */
+#define FAR 12 /* and that of what was fetched before */
 
 /* What a NIC will touch. */
 static void expect_at_host(const struct packet *p)
@@ -32,6 +28,11 @@ static void expect_at_host(const struct packet *p)
 		__builtin_prefetch(flows_tx.value + flow, 1);
 		expect_feedback(flow);
 	}
+}
+
+static int64_t *next_expected(const struct world *w)
+{
+	return &w->calendar->expected[w->calendar->next_expected];
 }
 
 /* What a switch will touch: of the port that the packet leaves by, unless all queues have a say in which one that is. */
@@ -55,7 +56,7 @@ static void expect_at_switch(struct world *w, const struct line *l, const struct
 	__builtin_prefetch((const struct queue *)w->port_queue + port, 1);
 	__builtin_prefetch((const struct red *)w->port_red + port);
 	__builtin_prefetch((const struct arrivals *)w->arrivals + at + ((out - w->lines) ^ 1));
-	next_ports[next_place] = port;
+	*next_expected(w) = port;
 }
 
 /* Where the queue that a packet will find there is counted. */
@@ -81,15 +82,15 @@ static void look_ahead(struct world *w)
 		return;
 	__builtin_prefetch(&w->lines[a[FAR].line]);
 	fetch_packet(a[FAR].packet);
-	if (next_ports[next_place])
-		expect_queue(w, next_ports[next_place]);
-	next_ports[next_place] = 0;
+	if (*next_expected(w))
+		expect_queue(w, *next_expected(w));
+	*next_expected(w) = 0;
 	l = &w->lines[a[NEAR].line];
 	if (l->receiver < 0)
 		expect_at_host(a[NEAR].packet);
 	else if (w->line_count > LARGE)
 		expect_at_switch(w, l, a[NEAR].packet);
-	next_place = (next_place + 1) % (NEAR - CLOSE);
+	w->calendar->next_expected = (w->calendar->next_expected + 1) % EXPECTED;
 }
 
 #endif
