@@ -30,7 +30,8 @@ struct calendar {
 	int64_t opened; /* number of the last cell that is in `open` */
 	int64_t end; /* behind the last one */
 	int64_t held; /* arrivals in cells */
-	int64_t expected[EXPECTED], next_expected; /* ports by which they leave, 0 for none; prefetch.h */
+	int64_t expected[EXPECTED]; /* ports by which they leave, 0 for none; prefetch.h */
+	int64_t looks; /* ahead, so far */
 	int64_t spare_count;
 	struct arrivals_list spare[SPARES]; /* the memory of cells in which nothing is any more */
 	struct arrivals_list cells[CELLS];

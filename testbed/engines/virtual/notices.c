@@ -14,16 +14,21 @@ void serves(const struct datapath *d)
 	exceeds_caches = d->flows > CACHED || world->line_count > LARGE;
 }
 
+void expect_flow(const struct datapath *d, int64_t f)
+{
+	fetch(&d->flow[f], sizeof(d->flow[f]));
+#if MANY_PATHS
+	__builtin_prefetch(&d->paths.flights[f], 1);
+#endif
+}
+
 /* An ACK or CNP of the flow is about to arrive at its host: fetch what the agent will touch. */
 void expect_feedback(uint32_t flow)
 {
 	const struct datapath *d = agent;
 	int64_t f = flow - d->first;
 
-	fetch(&d->flow[f], sizeof(d->flow[f]));
-#if MANY_PATHS
-	__builtin_prefetch(&d->paths.flights[f], 1);
-#endif
+	expect_flow(d, f);
 	__builtin_prefetch(&d->rtt_counts[f * FLOW_RTT_BINS + d->flow[f].bin], 1);
 	if (d->decisions.of)
 		fetch(record_of(d->decisions.of[f], f), d->decisions.of[f]->size);

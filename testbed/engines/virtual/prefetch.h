@@ -30,13 +30,11 @@ static void expect_at_host(const struct packet *p)
 	}
 }
 
-static int64_t *next_expected(const struct world *w)
-{
-	return &w->calendar->expected[w->calendar->next_expected];
-}
-
-/* What a switch will touch: of the port that the packet leaves by, unless all queues have a say in which one that is. */
-static void expect_at_switch(struct world *w, const struct line *l, const struct packet *p)
+/*
+ * What a switch will touch: of the port that the packet leaves by, unless all queues have a say in which one that is. Returns
+ * the port, or 0.
+ */
+static int64_t expect_at_switch(struct world *w, const struct line *l, const struct packet *p)
 {
 	const struct line *out;
 	int64_t at = w->lines->from, port;
@@ -44,10 +42,10 @@ static void expect_at_switch(struct world *w, const struct line *l, const struct
 	__builtin_prefetch((const struct arrivals *)w->arrivals + l->to, 1);
 	__builtin_prefetch((const struct port_config *)w->port_config + l->to);
 	if (is_pause_frame(p))
-		return;
+		return 0;
 	out = w->routing == ADAPTIVE ? only_next_line(w, l->receiver, p) : next_line(w, l->receiver, p);
 	if (!out)
-		return;
+		return 0;
 	port = at + (out - w->lines);
 	__builtin_prefetch(out, 1), __builtin_prefetch(out->macs);
 	__builtin_prefetch((const struct port_config *)w->port_config + port);
@@ -56,7 +54,7 @@ static void expect_at_switch(struct world *w, const struct line *l, const struct
 	__builtin_prefetch((const struct queue *)w->port_queue + port, 1);
 	__builtin_prefetch((const struct red *)w->port_red + port);
 	__builtin_prefetch((const struct arrivals *)w->arrivals + at + ((out - w->lines) ^ 1));
-	*next_expected(w) = port;
+	return port;
 }
 
 /* Where the queue that a packet will find there is counted. */
@@ -77,20 +75,21 @@ static void look_ahead(struct world *w)
 	const struct arrivals_list *open = &w->calendar->open;
 	const struct arrival *a = open->of + open->first;
 	const struct line *l;
+	int64_t *port;
 
 	if (open->end - open->first <= FAR)
 		return;
 	__builtin_prefetch(&w->lines[a[FAR].line]);
 	fetch_packet(a[FAR].packet);
-	if (*next_expected(w))
-		expect_queue(w, *next_expected(w));
-	*next_expected(w) = 0;
+	port = &w->calendar->expected[w->calendar->looks++ % EXPECTED];
+	if (*port)
+		expect_queue(w, *port);
+	*port = 0;
 	l = &w->lines[a[NEAR].line];
 	if (l->receiver < 0)
 		expect_at_host(a[NEAR].packet);
 	else if (w->line_count > LARGE)
-		expect_at_switch(w, l, a[NEAR].packet);
-	w->calendar->next_expected = (w->calendar->next_expected + 1) % EXPECTED;
+		*port = expect_at_switch(w, l, a[NEAR].packet);
 }
 
 #endif

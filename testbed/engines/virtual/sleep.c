@@ -17,12 +17,9 @@ static void expect_departure(const struct datapath *d)
 	if (id >= d->flows + d->hosts) /* a gate, or a granter */
 		return;
 	f = id < d->flows ? id : d->first_waiting[id - d->flows];
-	fetch(&d->flow[f], sizeof(d->flow[f]));
+	expect_flow(d, f);
 	__builtin_prefetch((const struct flow_tx *)world->flows_tx + d->first + f, 1);
 	fetch(&d->batches[d->flow[f].host], 2 * CACHE_LINE);
-#if MANY_PATHS
-	__builtin_prefetch(&d->paths.flights[f], 1);
-#endif
 }
 
 /* Send, and let the world go on, until `until` or until there is feedback. */
