@@ -16,7 +16,8 @@ NAMES = sorted(file.stem for file in DASHBOARDS.glob("*.json"))
 VARIABLE = re.compile(r"\$(\w+)")
 LABEL_VALUES = re.compile(r"label_values\((.*), (\w+)\)")
 QUERY_RESULT = re.compile(r"query_result\((.*)\)")
-INTERVALS = {"__rate_interval": "4s", "__range": "5m"}  # as with 1 s between scrapes, and 5 minutes shown
+RANGE = 300  # s: what the dashboards show
+INTERVALS = {"__rate_interval": "4s", "__range": f"{RANGE}s"}  # as with 1 s between scrapes
 
 
 class Asked(NamedTuple):
@@ -69,10 +70,14 @@ class Shown:
     flow: str  # one without an end
 
     def options(self, variable: dict[str, Any], values: dict[str, str]) -> list[str]:
-        """What Grafana would offer for a variable, in its order."""
+        """What Grafana would offer for a variable, in its order: labels of all that is shown, values of a moment.
+
+        At the moment itself Prometheus may hold no series yet: it finds one between its first sample and its last.
+        """
         query = filled(variable["query"], values)
         if found := LABEL_VALUES.fullmatch(query):
-            labels = self.prometheus.api("series", **{"match[]": found[1], "start": self.moment, "end": self.moment})
+            shown = {"start": self.moment - RANGE, "end": self.moment}
+            labels = self.prometheus.api("series", **{"match[]": found[1], **shown})
             return sorted({one[found[2]] for one in labels})
         (expression,) = QUERY_RESULT.fullmatch(query).groups()
         texts = [_as_text(one) for one in self.prometheus.query(expression, self.moment)]
