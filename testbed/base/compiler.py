@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -59,14 +59,13 @@ class Unit:
         name = self.file_name
         return shipped(name) or cache_folder() / name
 
-    @property
+    @cached_property
     def file_name(self) -> str:
-        """Of the outcome; another one for another version of the source."""
+        """Of the outcome; another one for another version of the source, as it is when a process asks first."""
         headers = {header for folder in self.headers for header in folder.glob("*.h")}
-        read = [*self.sources, *self.includes, *sorted(headers)]
         flags = "\n".join(self.flags).replace(str(PACKAGE), "")  # the same wherever the package is
-        digest = _digest(flags, tuple((str(file), *_changed(file)) for file in read))
-        return f"{self.name}-{digest[:16]}{self.suffix}"
+        read = b"".join(file.read_bytes() for file in [*self.sources, *self.includes, *sorted(headers)])
+        return f"{self.name}-{hashlib.sha256(flags.encode() + read).hexdigest()[:16]}{self.suffix}"
 
     def compiled(self) -> Path:
         """The file, compiled now if the source has changed. Raises TestbedError."""
@@ -98,17 +97,6 @@ class Unit:
             for one in made:
                 one.result()
             compile_to(target, objects, linking)
-
-
-@lru_cache(256)
-def _digest(flags: str, read: tuple[tuple[str, int, int], ...]) -> str:
-    """Files that have not changed are not read again: a run asks several times, and a sweep has many runs."""
-    return hashlib.sha256(flags.encode() + b"".join(Path(file).read_bytes() for file, *_ in read)).hexdigest()
-
-
-def _changed(file: Path) -> tuple[int, int]:
-    found = file.stat()
-    return found.st_mtime_ns, found.st_size
 
 
 def compile_ahead(units: Iterable[Unit]) -> None:

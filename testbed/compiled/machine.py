@@ -14,7 +14,8 @@ import re
 import tempfile
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
@@ -32,6 +33,7 @@ from testbed.errors import TestbedError, nearest
 log = logging.getLogger(__package__)
 SOURCE = Path(__file__).parent
 OURS = "testbed:"  # begins our own messages among numba's
+SHIPPED = "shipped"  # whoever compiled it
 NEEDS = ("numba", "llvmlite", "numpy")
 UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # only machine code calls it
 
@@ -42,11 +44,7 @@ def why_not() -> str:
 
 
 def _without_numba() -> str:
-    try:
-        version("numba")
-    except PackageNotFoundError:
-        return f"numba is not installed; run: {how_to_get(['numba'])}"
-    return ""
+    return "" if find_spec("numba") else f"numba is not installed; run: {how_to_get(['numba'])}"
 
 
 @dataclass(frozen=True)
@@ -63,11 +61,12 @@ def library(translation: Translation, layout: np.dtype[Any]) -> Path | None:
 
     Raises CannotCompile.
     """
-    if brought := shipped(shipped_name(translation, layout)):
+    shape = repr(layout)  # numpy takes a millisecond
+    if brought := shipped(_name(translation, shape, SHIPPED)):
         return brought
     missing = _without_numba()
     if not missing:
-        target = cache_folder() / _name(translation, layout, _compiler())
+        target = cache_folder() / _name(translation, shape, _compiler())
         if target.exists() or compiler():
             return made_once(target, partial(_compile, translation, layout, target))
         missing = NO_COMPILER
@@ -90,7 +89,7 @@ def _warn(name: str, missing: str) -> None:
 
 def shipped_name(translation: Translation, layout: np.dtype[Any]) -> str:
     """Of a library that was compiled for all processors of a kind, with whatever compiler."""
-    return _name(translation, layout, "shipped")
+    return _name(translation, repr(layout), SHIPPED)
 
 
 def _link(translation: Translation, target: Path, made: Path) -> None:
@@ -103,7 +102,7 @@ def _link(translation: Translation, target: Path, made: Path) -> None:
         raise CannotCompile(*translation.place, why) from error
 
 
-def _name(translation: Translation, layout: np.dtype[Any], by: str) -> str:
+def _name(translation: Translation, layout: str, by: str) -> str:
     digest = hashlib.sha256(repr((translation.digest, layout, _form(), by)).encode())
     return f"controller-{digest.hexdigest()[:16]}.so"
 

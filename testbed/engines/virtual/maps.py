@@ -124,9 +124,15 @@ class VirtualRing:
     def waiting(self) -> NDArray[np.void]:
         """Copies of the records in the buffer, oldest first."""
         start, end = self._positions.tolist()
-        at = np.arange(start, end, RECORD_BYTES) % self.size
-        slots = self._data[at[:, None] + np.arange(8, RECORD_BYTES)]
-        return np.asarray(slots.view(wire.RECORD)[:, 0])
+        found = np.empty((end - start) // RECORD_BYTES, wire.RECORD)
+        known = 0
+        while known < len(found):
+            at = (start + known * RECORD_BYTES) % self.size
+            ahead = -(-(self.size - at) // RECORD_BYTES)  # the last of them may go on behind the buffer's end
+            some = found[known : known + ahead]
+            some[:] = np.ndarray(len(some), wire.RECORD, self._data.data, at + 8, (RECORD_BYTES,))
+            known += len(some)
+        return found
 
     def take(self) -> NDArray[np.void]:
         """The same, and they are gone."""
