@@ -36,7 +36,7 @@ DRAWN = {  # pictures beside those of comparisons: of which of the tables, and t
     "intervals": (intervals, "jobs.csv", "Medians, the least and the most"),
     "differences": (differences, "simulators-uet.csv", "Times here against theirs"),
 }
-MOST_ROWS, MOST_FIGURES = 8, 20  # that anybody reads beside each other
+MOST_ROWS, MOST_FIGURES = 8, 12  # that anybody reads beside each other
 
 
 def keep(runs: Path, results: Path) -> None:

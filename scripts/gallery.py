@@ -18,9 +18,8 @@ FOLDER = ROOT / "docs/pictures/gallery"
 PAGE = ROOT / "docs/gallery.md"
 HEAD = """# Gallery
 
-What a run looks like. Each picture is one that `testbed run` writes beside its report (`plots/*.svg`, with the extra
-`plots`); the command below it makes it again, in seconds and without root. The experiments
-are in `topologies/`. `make gallery` writes this page.
+What a run looks like. The command below a picture makes it, in `plots/` beside its report (extra `plots`), in seconds
+and without root. The experiments are in `topologies/`. `make gallery` writes this page.
 """
 
 
@@ -115,7 +114,7 @@ def _part(one: Shown) -> str:
 
 {one.says}
 
-![{one.title}](pictures/gallery/{one.slug}.svg)
+![{one.plot}](pictures/gallery/{one.slug}.svg)
 
     testbed {" ".join(one.command)}
 """

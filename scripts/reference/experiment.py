@@ -29,7 +29,8 @@ INTRODUCTION = """\
 
 An experiment is one YAML file. `testbed list` names the shipped ones, `testbed show incast-64` prints one with every
 default spelled out. `--set traffic.senders=8` overrides a key, named with the block that it stands in; entries of a
-list are `events.0.at`, named ones `rack.switch.queues.3.weight`. Below, the default stands in brackets.
+list are `events.0.at`, named ones `rack.switch.queues.3.weight`. Below, the default stands in brackets; a key that is a
+link is a block.
 
 Quantities carry their unit: `100 Gbit/s`, `8 us`, `5 MB`, `20 %`. Prefixes are decimal (1 kB is 1000 B); KiB, MiB and
 GiB are understood. A bare number is refused where a unit belongs, except 0. All quantities are nominal: of the rack
@@ -57,35 +58,41 @@ def text() -> str:
 
 
 def _section(
-    prefix: str, title: str, model: type[BaseModel], described: dict[Row, str], only: set[Row] | None = None
+    prefix: str,
+    title: str,
+    model: type[BaseModel],
+    described: dict[Row, str],
+    *,
+    only: set[Row] | None = None,
+    said: str = "",
 ) -> Iterator[str]:
     """One list per key and model, depth first; keys that an earlier one describes alike are named."""
     yield f"## {title}\n"
-    if only is None:
-        yield f"{inspect.cleandoc(model.__doc__ or '')}\n"
+    first, *more = inspect.cleandoc(model.__doc__ or "").split("\n\n")
+    yield from (f"{one}\n" for one in [*[first] * (_line(first) not in said), *more] if only is None)
     rows = [row for row in _rows(model) if not _is_choice(title, row[0]) and (only is None or row in only)]
     new = [row for row in rows if row not in described]
-    inner: list[tuple[str, str, type[BaseModel], set[Row] | None]] = []
+    inner: list[tuple[str, str, type[BaseModel], set[Row] | None, str]] = []
     shown = []
     for name, default, meaning in new:
         info, key = model.model_fields[name], f"{prefix}{name}"
         # a pattern within another has the same keys, and so has a tuner as a controller
         models = [one for one in _models(info.annotation) if not (prefix and issubclass(one, Pattern))]
-        as_in, told = "", {described.get(row, "") for one in models for row in _rows(one)}
+        link, told = "", {described.get(row, "") for one in models for row in _rows(one)}
         if len(models) > 1:
             most = Counter(
                 row for one in models for row in _rows(one) if all(row[0] in each.model_fields for each in models)
             )
             shared = {row for row, times in most.items() if times > len(models) / 2}
-            inner.append((f"{key}.", f"`{key}` {EVERY} {info.discriminator}", models[0], shared))
-            inner += ((f"{key}.", _choice(info, one), one, None) for one in models)
+            inner.append((f"{key}.", f"`{key}` {EVERY} {info.discriminator}", models[0], shared, ""))
+            inner += ((f"{key}.", _choice(info, one), one, None, "") for one in models)
         elif len(told) == 1 and "" not in told:
-            as_in = f" [Keys](#{_anchor(*told)})."
+            link = _anchor(*told)
         elif models and name != "tuner":
             label = f"`{key}`" if f"`{key}`" not in described.values() else f"`{key}` of {title.lower()}"
-            inner.append((f"{key}{_below(info)}", label, models[0], None))
-            as_in = f" [Keys](#{_anchor(label)})."
-        shown.append((f"`{name}`", default, meaning + as_in))
+            inner.append((f"{key}{_below(info)}", label, models[0], None, meaning))
+            link = _anchor(label)
+        shown.append((f"[`{name}`](#{link})" if link else f"`{name}`", default, meaning))
     yield from entries([*shown, *[ANY_OTHER] * issubclass(model, PluginChoice)])
     same: dict[str, list[str]] = {}
     for row in rows:
@@ -95,12 +102,22 @@ def _section(
         among = {earlier: [row[0] for row, its in described.items() if its == earlier] for earlier in same}
         yield f"As in {'; '.join(f'{_link(one)}: {listed(names, among[one])}' for one, names in same.items())}.\n"
     described.update(dict.fromkeys(new, title))
-    for below, label, one, some in inner:
-        yield from _section(below, label, one, described, some)
+    for below, label, one, some, meaning in inner:
+        yield from _section(below, label, one, described, only=some, said=meaning)
 
 
 def _rows(model: type[BaseModel]) -> list[Row]:
-    return [(name, _default(model, name, info), options.meaning(info)) for name, info in model.model_fields.items()]
+    return [(name, _default(model, name, info), _meaning(info)) for name, info in model.model_fields.items()]
+
+
+def _meaning(info: FieldInfo) -> str:
+    """A block's own, unless the key says more."""
+    (first, *_) = (*(one.__doc__ or "" for one in _models(info.annotation)), "")
+    return options.meaning(info) or _line(inspect.cleandoc(first).partition("\n\n")[0])
+
+
+def _line(paragraph: str) -> str:
+    return " ".join(paragraph.split())
 
 
 def _link(heading: str) -> str:

@@ -78,7 +78,7 @@ def advise(  # noqa: PLR0917 - one parameter per option
         testbed advise --switch config_db.json --traffic websearch --objective slowdown_short_p99 --budget '10 min'
 
     It searches on the virtual engine, without root (docs/howto/advise.md). Exit code 0: there is an answer, also
-    "change nothing"; 2: bad input, also traffic that the present configuration cannot carry.
+    "change nothing"; 2: also traffic that the present configuration cannot carry.
     """
     from testbed.advise import answer, written
     from testbed.advise.advice import advise as advised

@@ -35,8 +35,7 @@ def check(
 
         testbed check ./my_cc.py --set segment="16 kB"
 
-    A controller must react to congestion (docs/howto/controllers.md); a path chooser must use all paths, go on after
-    one was cut, and repeat with the seed. Machine code and Python must decide the same. Exit code 1: it failed.
+    What is asked: docs/howto/controllers.md. Exit code 1: it failed.
     """
     import logging
 

@@ -19,8 +19,7 @@ def compare(  # noqa: PLR0917 - one parameter per option
         str,
         typer.Option(
             metavar="NAME or FOLDER",
-            help="What the others are compared with: a controller, a variant, or a folder of results; by default the "
-            "first controller.",
+            help="A controller, a variant, or a folder of results; by default the first controller.",
         ),
     ] = "",
     fail_if: Annotated[
@@ -52,13 +51,11 @@ def compare(  # noqa: PLR0917 - one parameter per option
         testbed compare sweep1 --out comparison
         testbed compare now --baseline stored --fail-if 'su < 0.9*baseline' --fail-if 'ql_p99 > 20*us and drops > 0'
 
-    Runs that differ by the seed alone are repeats of one variant. A figure is better or worse than the baseline's
-    if the intervals of their medians have nothing in common and the medians differ by more than 1 %
-    (docs/howto/compare.md).
+    What is better, worse and dominated: docs/howto/compare.md.
 
     A condition has figures of summary.json in SI units; the units `ns us ms s kbit Mbit Gbit`; `baseline`; `+ - *
-    /`, parentheses, `< <= > >=`, `and`, `or`, `not`. It fails as well if it cannot be decided: an unknown figure,
-    no baseline, a missing cell or a degraded run. Exit code 1: a condition holds or cannot be decided.
+    /`, parentheses, `< <= > >=`, `and`, `or`, `not`. Exit code 1:
+    a condition holds, or cannot be decided (an unknown figure, no baseline, a missing cell, a degraded run).
     """
     from testbed.results.compare import gather
     from testbed.results.compare.as_csv import as_csv

@@ -54,10 +54,9 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
 
         testbed crosscheck websearch --engines fluid,virtual --seeds 5
 
-    The reference is the kernel's run, or the virtual engine's if that one is not clean or not made. Figures may
-    differ by their bounds, or by what chance does (docs/explanation/engines.md). What an engine cannot run is said,
-    and the others go on. Exit code 0: all runs are clean and all figures within bounds; 3: not so; 2: no engine can
-    run it.
+    The reference is the kernel's run, or the virtual engine's if that one is not clean or not made. Bounds:
+    docs/explanation/engines.md. Exit code 0: all runs are clean and all figures within bounds; 3: not so; 2: no engine
+    can run it.
     """
     from testbed.experiment import meaningless
     from testbed.live.broadcast import observer

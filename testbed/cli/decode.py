@@ -50,8 +50,7 @@ def decode(
 
         testbed decode results/incast-64-dcqcn-20261128-071200/port-s1-eth65.pcapng --only cnp
 
-    All quantities are nominal. A truncated capture is printed as far as it goes (exit code 1).
-    docs/howto/captures.md is about Wireshark and tshark.
+    A truncated capture is printed as far as it goes (exit code 1). Wireshark and tshark: docs/howto/captures.md.
     """
     from testbed.capture import decode as decoding
     from testbed.capture.reader import Reader

@@ -53,9 +53,9 @@ def export(  # noqa: PLR0917 - one parameter per option
         testbed export results results/incast-8-hpcc-20261128-071200 --to fct
 
     A controller becomes `c` (C99 against `testbed_cc.h`), `htsim` or `ns3` (with a class for the simulator), or
-    `doca-pcc` (for NVIDIA's NICs, not tried on a card). What does not decide as the original is not kept
-    (docs/howto/export.md). `switch` prints SONiC's tables (docs/howto/switch.md). `results` prints a run as `fct`,
-    `htsim`, `astra-sim` or `openmetrics`, or writes it as `csv` into a new folder (docs/howto/files.md).
+    `doca-pcc` (for NVIDIA's NICs, not tried on a card): docs/howto/export.md. `switch` prints SONiC's tables
+    (docs/howto/switch.md), `results` a run as `fct`, `htsim`, `astra-sim`, `openmetrics` or `csv`
+    (docs/howto/files.md).
     """
     if name == SWITCH:
         if preset or out or dry_run:

@@ -34,8 +34,7 @@ def up(
 
         testbed monitor up
 
-    Installed programs come first, then Docker (docs/howto/monitoring.md). Exit code 1: neither is installed, or one
-    ended by itself; 2: a port or folder is in use, or a target is bad.
+    Installed programs come first, then Docker (docs/howto/monitoring.md).
     """
     from testbed.live.monitor import up as monitor_up
     from testbed.live.monitor.configuration import default_targets

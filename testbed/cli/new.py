@@ -32,7 +32,7 @@ class Form(StrEnum):
 
 @new.command("controller", cls=Command)
 def new_controller(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin, for example my_cc.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin.")],
     form: Annotated[Form, choice(Form, "How it is written.")] = Form.COMPILED,
     repository: Repository = False,
 ) -> None:
@@ -51,7 +51,7 @@ def new_controller(
 
 @new.command("tuner", cls=Command)
 def new_tuner(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin, for example my_tuner.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin.")],
     repository: Repository = False,
 ) -> None:
     """Write a tuner and its test into this folder.
@@ -64,7 +64,7 @@ def new_tuner(
 
 @new.command("chooser", cls=Command)
 def new_chooser(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin, for example my_chooser.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin.")],
     repository: Repository = False,
 ) -> None:
     """Write a path chooser and its test into this folder.

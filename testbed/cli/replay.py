@@ -21,7 +21,7 @@ def replay(
         testbed replay results/incast-8-swift-20261128-071200 --controller ./my_swift.py
 
     Every rate, window and timer of `decisions.parquet` is compared byte for byte. Exit code 1: different, or the
-    controller failed; 2: no results folder, another schema version, or no record (`record.decisions`).
+    controller failed; 2: no record (`record.decisions`).
     """
     from testbed.sdk import replay as recorded
 

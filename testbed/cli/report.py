@@ -26,9 +26,7 @@ def report(
 
         testbed report results/incast-64-dcqcn-20261128-071200 --flow h3-h65 --out one-flow.html
 
-    docs/reference/results.md says what the page has. Without --flow up to 16 flows show their decisions: the first,
-    slowest, fastest and median one, those with the most timeouts, losses, CNPs and marks, and an even choice of the
-    others.
+    docs/reference/results.md says what the page has. Without --flow up to 16 flows, of all kinds, show their decisions.
     """
     from testbed.results.report import build
 

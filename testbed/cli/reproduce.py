@@ -72,9 +72,8 @@ def reproduce(  # noqa: PLR0917 - one parameter per option
         testbed reproduce adpg-table-2 --engine virtual --jobs 2 --out adpg
         testbed reproduce sonic-rocev2 --switch config_db.json --row 2
 
-    Without NAME it lists the comparisons. Of a test plan of operators (`sonic-rocev2`, `sonic-ecn`) it runs the
-    cases and judges what they show (docs/howto/reproduce.md). Exit code 3: a figure is degraded; 1: a run failed,
-    or an expectation does not hold.
+    Without NAME it lists the comparisons. Test plans of operators (`sonic-rocev2`, `sonic-ecn`) are judged
+    (docs/howto/reproduce.md). Exit code 3: a figure is degraded; 1: a run failed, or an expectation does not hold.
     """
     if name in PLANS:
         from testbed.cli import reproduce_plan

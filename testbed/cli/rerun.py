@@ -37,15 +37,14 @@ def rerun(  # noqa: PLR0917 - one parameter per option
         testbed rerun report.html
         testbed rerun results/incast-8-hpcc-20261128-071200 --set traffic.senders=4 --out now
 
-    stderr says what differs from then: versions, git commit, SHA-256 of plugins and inputs, machine, options. Files
-    that the experiment names are taken from the result.
+    stderr says what differs from then. Files that the experiment names are taken from the result.
 
-    A run of the virtual engine is compared with the result, file by file: `equal` and exit code 0, or the first
-    difference and 1 (docs/explanation/engines.md); of a live run decisions and samples. Runs of other engines, with
-    apps, ended early or changed by an option are not compared. What is compared is kept with --out alone.
+    A run of the virtual engine is compared with the result, file by file: `equal`, or the first difference and exit
+    code 1; of a live run decisions and samples. Runs of other engines, with apps, ended early or changed by an option
+    are not compared. What is compared is kept with --out alone.
 
-    A plugin of the result runs only if it is installed, or your own file and unchanged. Anything else is named with
-    its SHA-256, and nothing is loaded (exit code 2). Read it; then --trust runs it with your rights (SECURITY.md).
+    A plugin of the result runs only if it is installed, or your own file and unchanged. Else it is named, and nothing
+    is loaded (exit code 2); --trust runs it with your rights (SECURITY.md).
     """
     shared.log_if(verbose)
     from testbed.runs.rerun import Result

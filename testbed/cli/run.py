@@ -68,12 +68,11 @@ def run(  # noqa: PLR0917 - one parameter per option
         sudo testbed run incast-64
         testbed run incast-64 --engine virtual --controller hpcc --set traffic.senders=8
 
-    `kernel` has real packets in this machine's kernel, `virtual` simulates with the rack's own programs, `live` does
-    so in wall time, `fluid` models rates (docs/explanation/engines.md). --inventory runs over real hosts' wires
-    (docs/howto/agents.md).
+    `kernel` has real packets, `virtual` simulates with the rack's own programs, `live` does so in wall time, `fluid`
+    models rates (docs/explanation/engines.md). --inventory takes real hosts (docs/howto/agents.md).
 
-    Another controller than the file's has options of its own, and the thresholds that it is made for (`dctcp` and
-    `nscc`: the preset of their name) unless a tuner or a preset is named. stderr says what came and what stayed.
+    Another controller than the file's brings the thresholds that it is made for (`dctcp`, `nscc`), unless a tuner or
+    a preset is named.
     """
     shared.log_if(verbose)
     lab, its = shared_run.lab(inventory, engine, playbook)

@@ -29,9 +29,9 @@ def set_(
         testbed set q3.kmin='100 kB' q3.kmax='400 kB'
         testbed set down=leaf1-spine2 detected_after='300 us' --run incast-64-dcqcn-20261128-071200
 
-    All change at once, at the next whole microsecond after the run has heard of it, which the answer names. Keys
-    are those of events (docs/reference/racks.md). The edit becomes an event of the run, which `testbed rerun`
-    repeats. Runs on the virtual, live and kernel engine can be changed: root's by root, others by who started them.
+    All change at once, at a time which the answer names. Keys are those of events
+    (docs/reference/racks.md). The edit becomes an event of the run, which `testbed rerun` repeats.
+    Root's runs are changed by root, others by who started them; not in a lab or the fluid model.
     """
     from testbed.live.reached import ReachedRun
     from testbed.units import show_time

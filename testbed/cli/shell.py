@@ -44,7 +44,7 @@ def shell(
         sudo testbed shell h1 -- tcpdump -ni e0 -c 10
 
     What stands behind -- is run there, else $SHELL. Network, processes and names are the rack's, files the machine's.
-    What is started inside ends with the run, and its packets are in the figures. The exit code is the command's.
+    What is started inside ends with the run. The exit code is the command's.
     """
     if os.geteuid() != 0:
         raise TestbedError("the namespaces of a rack are root's; run it with sudo: sudo testbed shell ...")

@@ -72,9 +72,8 @@ def sweep(  # noqa: PLR0917 - one parameter per option
         testbed sweep incast-64 --engine virtual --controller dcqcn,hpcc --set traffic.senders=2,8 --jobs 4 --out sweep1
         testbed compare sweep1
 
-    All combinations are checked before the first run. Repeat i has the seed --seed + i. Each cell is a results
-    folder below --out. The same command again, or --resume, goes on with a sweep that was ended
-    (docs/howto/compare.md). Exit code 1: a cell failed, or the sweep was ended early; 3: a cell is degraded.
+    Each cell is a results folder below --out. The same command again, or --resume, goes on with a sweep that was
+    ended (docs/howto/compare.md). Exit code 1: a cell failed, or the sweep was ended early; 3: a cell is degraded.
     """
     from testbed.runs.sweep import prepare
     from testbed.runs.sweep.grid import Request

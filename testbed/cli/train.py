@@ -30,8 +30,7 @@ def train(  # noqa: PLR0917 - one parameter per option
         testbed train adpg --dry-run
 
     The same seed gives the same files to the bit on one machine. A policy that did not converge is dropped, and the
-    next seed is tried. `train pet` goes on from its checkpoints with the same --out. A plugin of your own:
-    docs/howto/train.md.
+    next seed is tried. A plugin of your own: docs/howto/train.md.
     """
     given = {"seed": seed, "from_run": None if start is None else str(start.absolute())}
     run_job("train", name, settings, given, preset, out, dry_run, format)

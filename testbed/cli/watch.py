@@ -36,8 +36,7 @@ def watch(run: RunArgument = f"{HOST}:{PORT}", format: Formatted = Format.text) 
         testbed watch results/incast-64-dcqcn-20261128-071200
 
     Without a terminal it prints a line per second; as JSON an event per line, from the beginning of the run. The
-    exit code is the run's: 0 clean, 3 degraded, 1 failed. It is 2 if no run answers, and 130 if you leave with
-    Ctrl-C, which does not end the run.
+    exit code is the run's; 2 if no run answers, and 130 after Ctrl-C, which does not end the run.
     """
     if Path(run).is_dir() or run.endswith("/"):
         _show_folder(Path(run), format)

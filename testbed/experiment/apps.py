@@ -35,7 +35,7 @@ Name = Annotated[str, AfterValidator(_name)]
 
 
 class Ready(Part):
-    """When an app is ready; either `port` or `prints`."""
+    """When it is ready, by one of two; the run begins, and apps that are listed later start, only then."""
 
     port: Annotated[int, Field(strict=True, ge=1, le=65535)] | None = Field(
         default=None, description="It listens at this TCP port."
@@ -50,7 +50,7 @@ class Ready(Part):
 
 
 class AppFigure(Part):
-    """A number that an app prints. Of several the last one is meant."""
+    """Other numbers that it prints; of several the last one is meant."""
 
     name: Name = Field(description="Its name in the results.")
     pattern: Annotated[str, AfterValidator(_pattern)] = Field(
@@ -64,7 +64,7 @@ class AppFigure(Part):
 
 
 class App(Part):
-    """A command that runs inside hosts, in wall time: `time.dilation` seconds are one nominal second.
+    """Commands that run inside hosts, in wall time, with the kernel or live engine.
 
     It finds the hosts by their names (h1), and TESTBED_SECONDS (wall seconds from its start to its stop), TESTBED_HOST,
     TESTBED_NUMBER (0 at the first of its hosts), TESTBED_DILATION and TESTBED_PYTHON in its environment. What it prints
@@ -80,9 +80,7 @@ class App(Part):
     stop: Moment | None = Field(
         default=None, description="When it is asked to end (SIGTERM, to all its processes); by default with the run."
     )
-    ready: Ready | None = Field(
-        default=None, description="When it is ready; the run begins, and apps that are listed later start, only then."
-    )
+    ready: Ready | None = None
     patience: Count = Field(default=30, description="Wall seconds that it may take until it is ready.")
     exit: Annotated[int, Field(strict=True, ge=0, le=255)] | None = Field(
         default=None,
@@ -98,7 +96,7 @@ class App(Part):
         description="What it prints becomes figures: `iperf3` is the JSON of `iperf3 -J`, `perftest` the tables of "
         "ib_write_bw, ib_write_lat and the like.",
     )
-    figures: list[AppFigure] = Field(default=[], description="Other numbers that it prints.")
+    figures: list[AppFigure] = Field(default=[])
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

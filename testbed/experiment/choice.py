@@ -33,7 +33,7 @@ class PluginChoice(Named):
 
 
 class ControllerChoice(PluginChoice):
-    """A controller, its preset, how it runs, and any of its own options. A plain name will do: `controller: swift`."""
+    """Sender-side congestion control, and any of its options. A plain name will do: `controller: swift`."""
 
     compiled: bool = Field(
         default=True, description="Machine code decides, if the controller can be compiled; false: Python, to debug it."
@@ -96,7 +96,7 @@ class RoutingChoice(PluginChoice):
 
 
 class ReceiverChoice(PluginChoice):
-    """A receiver's credit control, its preset, and its own options. A plain name will do: `receiver: eqds`."""
+    """Receiver-side credit control: flows send what receivers grant, if their controllers let them; by default none."""
 
     compiled: bool = Field(
         default=True, description="Machine code decides, if it can be compiled; false: Python, to debug it."
@@ -123,9 +123,9 @@ class FlowsOf(Part):
 
 
 class SharingController(ControllerChoice):
-    """The controller of some flows: which ones, and all that `controller` can say."""
+    """Controllers of some flows; `controller` decides about all others. Of several entries the first holds."""
 
-    of: FlowsOf = Field(description="The flows that it decides about.")
+    of: FlowsOf
 
 
 def deciders(controllers: Sequence[SharingController], plan: Plan) -> Ints:
@@ -137,9 +137,9 @@ def deciders(controllers: Sequence[SharingController], plan: Plan) -> Ints:
 
 
 class PacketsOf(Part):
-    """How packets of some flows are marked: which flows, and what their headers say."""
+    """Packets of some flows, if not as `traffic` and `transport` say. Of several entries the first holds."""
 
-    of: FlowsOf = Field(description="The flows.")
+    of: FlowsOf
     dscp: Dscp | None = Field(default=None, description="DSCP of their packets.")
     ecn: Ecn | None = Field(
         default=None, description="`off`: they are not ECN-capable; `ce`: their sender has marked all of them."

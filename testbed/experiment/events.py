@@ -43,7 +43,7 @@ def _link_or_share(value: str) -> str:
 
 
 class EventSpec(Part):
-    """One event: `down`, `up` or `set`."""
+    """Links that fail and come back, settings that change: one of `down`, `up` and `set`."""
 
     at: Moment = Field(description="When it happens.")
     down: Annotated[str, AfterValidator(_link_or_share)] | None = Field(

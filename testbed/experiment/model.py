@@ -110,48 +110,31 @@ class Experiment(Part):
     description: str = Field(default="", description="One line, shown by `testbed list`.")
     rack: Rack = Field(default=Star(), description="Hosts, links and switches; the keys depend on `kind`.")
     traffic: Traffic = Field(description="Who sends to whom; the keys depend on `pattern`.")
-    packets: list[PacketsOf] = Field(
-        default=[],
-        description="DSCP, ECN and messages of some flows, if they are not as `traffic` and `transport` say. Of "
-        "several entries the first holds.",
-    )
-    controller: ControllerChoice = Field(description="Sender-side congestion control; a plain name will do.")
-    controllers: list[SharingController] = Field(
-        default=[],
-        description="Controllers of some flows; `controller` decides about all others. Of several entries the first "
-        "holds.",
-    )
-    receiver: ReceiverChoice | None = Field(
-        default=None,
-        description="Receiver-side credit control: flows send what receivers grant, if their controllers let them. By "
-        "default none.",
-    )
+    packets: list[PacketsOf] = Field(default=[])
+    controller: ControllerChoice
+    controllers: list[SharingController] = Field(default=[])
+    receiver: ReceiverChoice | None = None
     tuner: PluginChoice = Field(
         default=PluginChoice(name=DEFAULT_TUNER), description="Switch-side ECN tuner; a plain name will do."
     )
-    routing: RoutingChoice = Field(
-        default=RoutingChoice(), description="Who chooses among paths of equal cost; a plain name will do."
-    )
-    time: TimeSpan = Field(default_factory=TimeSpan, description="How long, and how much slower.")
-    pacing: Pacing = Field(default=Pacing(), description="How senders spread their packets.")
+    routing: RoutingChoice = RoutingChoice()
+    time: TimeSpan = Field(default_factory=TimeSpan)
+    pacing: Pacing = Pacing()
     queue_pairs: Literal["per-message", "per-pair"] = Field(
         default="per-message",
         description="`per-message`: each flow starts with a controller state of its own; `per-pair`: it goes on with "
         "that of one between the same two hosts that has sent all it had. For controllers per flow.",
     )
-    transport: Transport = Field(default=Transport(), description="What becomes of a lost packet.")
-    record: Record = Field(default=Record(), description="What the time series hold.")
-    events: list[EventSpec] = Field(default=[], description="Links that fail and come back, settings that change.")
-    apps: list[App] = Field(
-        default=[],
-        description="Commands that run inside hosts, beside flows or without any, with the kernel or live engine.",
-    )
+    transport: Transport = Transport()
+    record: Record = Record()
+    events: list[EventSpec] = Field(default=[])
+    apps: list[App] = Field(default=[])
     engine: Literal["kernel", "virtual", "live", "fluid"] = Field(
         default="kernel",
         description="What carries the traffic: `kernel`, real packets, as root; `virtual`, simulated with the rack's "
         "own programs; `live`, the same in wall time; `fluid`, a model without packets. `--engine` wins.",
     )
-    fluid: Fluid = Field(default=Fluid(), description="How the fluid model is made; other engines do not read it.")
+    fluid: Fluid = Fluid()
     seed: Annotated[int, Field(strict=True, ge=0)] = Field(default=1, description="Seed of everything that is random.")
 
     @model_validator(mode="before")

@@ -83,7 +83,7 @@ FirstTimeout = Annotated[
 
 
 class Adaptive(Part):
-    """Retransmission timers that begin short and double."""
+    """Timers that begin short and double up to `timeout`. Not with `per-packet`."""
 
     first: FirstTimeout = Field(description="The first timeout: a time, or InfiniBand's N of 4.096 us x 2^N.")
     repeats: Annotated[int, Field(strict=True, ge=1)] = Field(
@@ -101,11 +101,11 @@ class Adaptive(Part):
 
 
 class Transport(Part):
-    """What becomes of a lost packet. docs/reference/transport.md says which recovery is for which question."""
+    """[What becomes of a lost packet](transport.md)."""
 
     preset: Literal["connectx-5", "bluefield-3"] | None = Field(
         default=None,
-        description="A NIC's settings as published; keys beside it win. docs/reference/transport.md has the sources.",
+        description="A NIC's settings as published; keys beside it win.",
     )
     messages: Annotated[Size, Field(gt=0)] | None = Field(
         default=None,
@@ -137,11 +137,7 @@ class Transport(Part):
         description="Retransmission timeout: a time, or InfiniBand's N of 4.096 us x 2^N (14: 67.1 ms); `auto` is "
         "three times the longest RTT with full buffers, which hides what routing does when a link fails.",
     )
-    adaptive: Adaptive | None = Field(
-        default=None,
-        description="Timers that begin with `first` and double, up to `timeout`, while nothing new is acknowledged. "
-        "Not with `per-packet`.",
-    )
+    adaptive: Adaptive | None = None
     retries: Annotated[int, Field(strict=True, ge=0, le=7)] | None = Field(
         default=None,
         description="Timeouts in a row after which a queue pair is in error and sends no more; with `adaptive` as many "

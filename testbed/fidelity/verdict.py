@@ -122,7 +122,7 @@ MARK_FIRST = "lower Kmin, or raise rack.switch.pfc.xoff (docs/reference/pfc.md, 
 AVOID_LOSS = "raise rack.switch.buffer or let apps use ECN, so that they lose less, or set rto_min by 'ip route' there"
 START = "start the flows before the end of the run"
 TOO_SLOW = "raise --dilation, or stop what else runs here"
-SOFTWARE = "lower the rate, or set testbed_feedback_delay in the inventory: agents are software"
+SOFTWARE = "lower the rate, or set testbed_feedback_delay in the inventory"
 BOUND_RATE = "bound the controller's rate by its path's line_rate; 'testbed check' says when it is above"
 
 LIMITS: tuple[Limit, ...] = (

@@ -43,33 +43,16 @@ class Switch(Part):
         description="Who forwards in a star: the Linux `bridge`, or `ovs`, Open vSwitch in the kernel. Racks of "
         "several switches route.",
     )
-    pfc: OnOrOff = Field(
-        default=None,
-        json_schema_extra=on_or_off,
-        description="Priority flow control; `on` is the block with its defaults. The ports' buffers then belong to the "
-        "ports at which packets come in.",
-    )
-    classes: dict[ClassName, TrafficClass] = Field(
-        default={},
-        description="Classes of traffic by name; packets are told by DSCP. Without any, a port has one queue.",
-    )
+    pfc: OnOrOff = Field(default=None, json_schema_extra=on_or_off)
+    classes: dict[ClassName, TrafficClass] = Field(default={})
     default_class: str | None = Field(
         default=None, description="Class of each DSCP that no class names; by default the first."
     )
-    queues: dict[QueueNumber, QueueSettings] = Field(
-        default={}, description="Settings of the queues that classes use, by number."
-    )
-    groups: dict[GroupNumber, GroupSettings] = Field(
-        default={},
-        description="Settings of the priority groups that classes use, by number; instead of `pfc`.",
-    )
-    pool: Pool | None = Field(default=None, description="Memory that the ports share; by default each has its own.")
-    watchdog: Watchdog | None = Field(default=None, description="What ends a pause that does not end by itself.")
-    trim: OnOrTrim = Field(
-        default=None,
-        json_schema_extra=on_or_off,
-        description="Packet trimming; `on` is the block with its defaults. With transport.recovery `selective-repeat`.",
-    )
+    queues: dict[QueueNumber, QueueSettings] = Field(default={})
+    groups: dict[GroupNumber, GroupSettings] = Field(default={})
+    pool: Pool | None = None
+    watchdog: Watchdog | None = None
+    trim: OnOrTrim = Field(default=None, json_schema_extra=on_or_off)
     config: str | None = Field(
         default=None,
         description="SONiC's config_db.json, relative to this file: classes, queues, groups, pool, watchdog, and "
@@ -130,13 +113,11 @@ class Switch(Part):
 
 
 class Nic(Part):
-    """What the hosts' NICs say in their answers, and what they do with lossless packets that come."""
+    """The hosts' NICs."""
 
     ack_dscp: Dscp = Field(default=USUAL_ACK, description="DSCP of ACKs.")
     cnp_dscp: Dscp = Field(default=USUAL_CNP, description="DSCP of CNPs.")
-    receive: Receive | None = Field(
-        default=None, description="Slow hosts, whose NICs pause the switch; by default a host takes all that comes."
-    )
+    receive: Receive | None = None
 
 
 def _off(value: object) -> object:
@@ -147,8 +128,8 @@ class AnyRack(Part):
     """What racks of all kinds have."""
 
     link: LinkSettings = Field(default=LinkSettings(), description="The links between hosts and switches.")
-    switch: Switch = Field(default=Switch(), description="The switches.")
-    nic: Nic = Field(default=Nic(), description="The hosts' NICs.")
+    switch: Switch = Switch()
+    nic: Nic = Nic()
     calibrate: Annotated[Literal["off", "classes", "all"], BeforeValidator(_off)] = Field(
         default="classes",
         description="Measured before the run: every kind of link (`classes`), `all` links, or nothing (`off`).",
@@ -196,7 +177,7 @@ class AnyRack(Part):
 class Regular(AnyRack):
     """A rack that parameters describe."""
 
-    links: list[DifferingLinks] = Field(default=[], description="Links that differ from their kind.")
+    links: list[DifferingLinks] = Field(default=[])
 
 
 class Routed(AnyRack):

@@ -35,7 +35,7 @@ Group = Annotated[int, Field(ge=0, lt=8)]
 
 
 class TrafficClass(Part):
-    """Packets that are treated alike."""
+    """Classes of traffic by name, told by DSCP. Without any, a port has one queue."""
 
     dscp: Dscps = Field(description="Their DSCPs: a number, a range such as `0-7`, or a list of both.")
     queue: QueueNumber = Field(description="Where they wait at every port: 0 to 7.")

@@ -46,7 +46,7 @@ class Custom(Routed):
     file: str | None = Field(
         default=None,
         description="YAML with `nodes` and `links` as below, a containerlab file, GraphML, `topology.txt` of the HPCC "
-        "family, `.topo` of htsim, or a network file of ASTRA-sim; relative to the experiment file.",
+        "family, `.topo` of htsim, or a network file of ASTRA-sim; relative to this file.",
     )
     nodes: list[Node] = Field(default=[], description="Without `file`: all hosts and switches.")
     links: list[CustomLink] = Field(default=[], description="Without `file`: the links.")

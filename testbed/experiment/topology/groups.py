@@ -17,7 +17,7 @@ GroupNumber = Annotated[int, Field(ge=0, lt=QUEUES)]
 
 
 class GroupSettings(Part):
-    """A priority group: packets of one priority, counted per port at which they come in."""
+    """Priority groups that classes use, by number, counted per port at which packets come in; instead of `pfc`."""
 
     pfc: OnOff = Field(
         default=False, description="`on`: lossless: above its threshold the peer is paused; `off`: it drops."
@@ -49,7 +49,7 @@ class GroupSettings(Part):
 
 
 class Pool(Part):
-    """Memory that all ports share."""
+    """Memory that all ports share; by default each has its own."""
 
     size: Annotated[Size, Field(gt=0)] = Field(description="What queues and groups share.")
     headroom: Bytes = Field(

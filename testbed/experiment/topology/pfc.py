@@ -29,7 +29,7 @@ class Hysteresis(Part):
 
 
 class Pfc(Hysteresis):
-    """Priority flow control (802.1Qbb): nothing is dropped, senders pause. All sizes are per ingress port."""
+    """Priority flow control (802.1Qbb), per ingress port; `on` is the block with its defaults."""
 
     xoff: Annotated[Size, Field(gt=0)] = Field(
         default=200e3, description="Bytes that came in at a port and have not left the switch, above which the port "

@@ -70,7 +70,7 @@ Red = Annotated[
 
 
 class QueueSettings(Part):
-    """One of the queues that every port has."""
+    """The queues that classes use, by number; every port has them."""
 
     schedule: Literal["dwrr", "strict"] = Field(
         default="dwrr",

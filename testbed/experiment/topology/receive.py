@@ -13,7 +13,7 @@ from testbed.units import Size
 
 
 class Receive(Hysteresis):
-    """NICs of slow hosts: lossless packets wait in their receive buffer, which pauses the switch above `xoff`."""
+    """NICs of [slow hosts](../howto/switch.md#slow-hosts); by default a host takes all that comes."""
 
     rate: PositiveRate = Field(description="Rate at which a host takes lossless packets out of the buffer.")
     hosts: list[HostName] = Field(default=[], description="Which hosts; by default all.")

@@ -17,7 +17,7 @@ MOST_SIZE = 512  # bytes; less than any packet that is worth it
 
 
 class Trim(Part):
-    """Packet trimming: what finds its queue full goes on as its headers, and its receiver asks for it at once."""
+    """[Packet trimming](transport.md); `on` is the block with its defaults. With recovery `selective-repeat`."""
 
     size: Annotated[Size, Field(ge=LEAST_SIZE, le=MOST_SIZE)] = Field(
         default=128.0, description="What is left of a packet: 80 B (all headers) to 512 B. Shorter ones are dropped."

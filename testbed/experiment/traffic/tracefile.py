@@ -46,7 +46,7 @@ class TraceFile(Pattern):
     """
 
     pattern: Literal["trace"] = Field(description="`trace`")
-    file: str = Field(description="Path of the file, relative to the experiment file.")
+    file: str = Field(description="Its path, relative to this file.")
 
     _numbered: NumberedFlows | None = PrivateAttr(default=None)
     _plan: Plan = PrivateAttr()

@@ -84,9 +84,7 @@ class GoalFile(FileJob):
     """
 
     pattern: Literal["goal"] = Field(description="`goal`")
-    file: str = Field(
-        description="Path of the GOAL file, text or as txt2bin writes it, relative to the experiment file."
-    )
+    file: str = Field(description="Path of the GOAL file, text or as txt2bin writes it, relative to this file.")
     calc: Annotated[Time, Field(gt=0)] = Field(default=1e-9, description="Time of `calc 1`; LogGOPSim's unit is 1 ns.")
 
     def read(self) -> tuple[Listed, Ints, list[Input]]:
@@ -104,9 +102,7 @@ class ChakraTrace(FileJob):
     """
 
     pattern: Literal["chakra"] = Field(description="`chakra`")
-    file: str = Field(
-        description="`NAME`: path of the traces up to the rank's number, relative to the experiment file."
-    )
+    file: str = Field(description="`NAME`: path of the traces up to the rank's number, relative to this file.")
 
     def read(self) -> tuple[Listed, Ints, list[Input]]:
         """A file per rank."""

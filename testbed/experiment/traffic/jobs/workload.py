@@ -36,7 +36,7 @@ class SimAIWorkload(JobPattern):
     """
 
     pattern: Literal["simai"] = Field(description="`simai`")
-    file: str = Field(description="Path of the workload, relative to the experiment file.")
+    file: str = Field(description="Path of the workload, relative to this file.")
     ranks: Annotated[int, Field(strict=True, ge=2)] | None = Field(
         default=None, description="How many there are; by default as the file says with `all_gpus`."
     )
