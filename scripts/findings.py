@@ -1,9 +1,10 @@
 """Fill the tables of docs/findings/*.md from the runs that are kept in docs/findings/results: ``make findings``.
 
 A page is written by hand but for its tables. From ``<!-- adpg-table-2 -->`` to the next ``<!-- end -->`` stands the
-comparison of that name, of results/adpg-table-2.csv; one of more than `MOST_ROWS` or `MOST_FIGURES` as a picture, with
-its figures in tables/adpg-table-2.csv. ``<!-- agreement -->`` is a picture of all of a page's comparisons,
-``<!-- intervals -->`` one of tables/jobs.csv, ``<!-- differences -->`` one of tables/simulators-uet.csv.
+comparison of that name, of results/adpg-table-2.csv; one of several columns, or of more than `MOST_ROWS` or
+`MOST_FIGURES`, as a picture, with its figures in tables/adpg-table-2.csv. ``<!-- agreement -->`` is a picture of all of
+a page's comparisons, ``<!-- intervals -->`` one of tables/jobs.csv, ``<!-- differences -->`` one of
+tables/simulators-uet.csv.
 With ``FROM=FOLDER``, where `testbed reproduce all --engine virtual --out FOLDER` left its runs, each of them replaces
 the one that was kept.
 """
@@ -36,7 +37,7 @@ DRAWN = {  # pictures beside those of comparisons: of which of the tables, and t
     "intervals": (intervals, "jobs.csv", "Medians, the least and the most"),
     "differences": (differences, "simulators-uet.csv", "Times here against theirs"),
 }
-MOST_ROWS, MOST_FIGURES = 8, 12  # that anybody reads beside each other
+MOST_ROWS, MOST_FIGURES = 8, 20  # that anybody reads beside each other
 
 
 def keep(runs: Path, results: Path) -> None:
@@ -92,7 +93,7 @@ def _told(name: str, figures: Figures, tables: Path) -> str:
     """The table; a long one as a picture, with its figures in a file beside it."""
     comparison = figures.comparison
     rows = len(comparison.rows) * len(comparison.columns)
-    if rows <= MOST_ROWS and rows * len(comparison.metrics) <= MOST_FIGURES:
+    if len(comparison.columns) == 1 and rows <= MOST_ROWS and rows * len(comparison.metrics) <= MOST_FIGURES:
         return "\n".join([table.scenarios(figures).markdown(), *_orders(figures)])
     tables.mkdir(exist_ok=True)
     (tables / f"{name}.csv").write_text(_csv(figures), encoding="utf-8")

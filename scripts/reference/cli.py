@@ -34,7 +34,8 @@ JSON alone. An error is one message: what is wrong, where, and what to do. Table
 of a sweep.
 
 `testbed --install-completion` has bash, zsh or fish complete experiments, plugins, options, and the keys and values of
-`--set`.
+`--set`. Below, the default stands in brackets.
+
 """
 
 
@@ -82,7 +83,8 @@ def _named(owner: str, rows: list[told.Row]) -> str:
 
 def _row(one: told.Row) -> str:
     meaning = one.meaning.replace("*", "\\*").replace("<", "&lt;")
-    return f"* {f'`{one.name}` {one.values}'.strip().replace('|', ', ')}: {_linked(meaning)}\n"
+    default = f" (`{one.default}`)" if one.default else ""
+    return f"* {f'`{one.name}` {one.values}'.strip().replace('|', ', ')}{default}: {_linked(meaning)}\n"
 
 
 def _linked(said: str) -> str:

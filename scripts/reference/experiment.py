@@ -48,7 +48,7 @@ controller: dcqcn
 A first line `# yaml-language-server: $schema=PATH/testbed/experiment.schema.json` makes editors complete and check it.
 """
 
-ANY_OTHER = ("*any other*", "", "An option of the plugin: [plugins.md](plugins.md), or `testbed list PLUGIN`.")
+ANY_OTHER = ("*any other*", "", "[An option of the plugin](plugins.md).")
 
 
 def text() -> str:
@@ -160,4 +160,4 @@ def _default(model: type[BaseModel], name: str, info: FieldInfo) -> str:
     if isinstance(info.default, PluginChoice):
         return f"`{info.default.name}`"
     default = "" if isinstance(info.default, BaseModel) else options.default(model, name, info)
-    return f"`{default}`" if default else ""
+    return f"`{default}`" if default.strip("[]{}") else ""

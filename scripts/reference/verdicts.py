@@ -15,7 +15,7 @@ from testbed.fidelity import verdict as judged
 from testbed.fidelity.invariants import CHECKS
 from testbed.fidelity.verdict import LIMITS, Limit
 
-UNKNOWN, DILATION = "...", "raise --dilation"
+UNKNOWN = "..."
 PAGE = re.compile(r"docs/(\w+/)(\w+\.md)")
 FILE = REFERENCE / "verdicts.md"
 
@@ -40,7 +40,8 @@ LATE = """
 ## The emulation fell behind, or what was asked cannot be judged
 
 In brackets is the most that a clean run may have, then come why that much, and what to do on each engine that it can be
-said of. The verdict says how much more dilation is needed. *(w)*: of the measurement window.
+said of; on the kernel's, where nothing is said: raise --dilation, by as much as the verdict says. *(w)*: of the
+measurement window.
 """
 BROKEN = """
 ## Something else than the experiment shaped the result
@@ -74,7 +75,7 @@ def _link(page: re.Match[str]) -> str:
 
 
 def _limit(one: Limit) -> tuple[str, str, str]:
-    engines = {"kernel": one.remedy or DILATION, "live": one.in_live or one.in_virtual, "virtual": one.in_virtual}
+    engines = {"kernel": one.remedy, "live": one.in_live or one.in_virtual, "virtual": one.in_virtual}
     engines |= {"fluid": one.in_fluid, "lab": one.in_lab}
     names: dict[str, list[str]] = {}
     for engine, remedy in engines.items():

@@ -17,6 +17,7 @@ class Row(NamedTuple):
     name: str
     values: str
     meaning: str
+    default: str = ""
 
 
 def paragraphs(command: Any) -> list[str]:
@@ -51,7 +52,9 @@ def arguments(command: Any) -> list[Row]:
 def options(command: Any) -> list[Row]:
     """Without `--help`."""
     found = [one for one in command.params if one.param_type_name == "option" and not one.hidden]
-    return [Row(", ".join([*one.opts, *one.secondary_opts]), _values(one), _meaning(one)) for one in found]
+    return [
+        Row(", ".join([*one.opts, *one.secondary_opts]), _values(one), _meaning(one), _default(one)) for one in found
+    ]
 
 
 def by_purpose(group: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -71,10 +74,16 @@ def _values(one: Any) -> str:
 
 
 def _meaning(one: Any) -> str:
+    return f"{one.help}{' Required.' * one.required}"
+
+
+def _default(one: Any) -> str:
     unsaid = one.default in (None, "", False) or (one.is_flag and not one.secondary_opts)
-    default = one.opts[0] if one.is_flag else one.default
-    said = "" if unsaid else f" By default {default}."
-    return f"{one.help}{' Required.' if one.required else said}"
+    return "" if unsaid or one.required else str(one.opts[0] if one.is_flag else one.default)
+
+
+def _told(row: Row) -> str:
+    return f"{row.meaning} By default {row.default}." if row.default else row.meaning
 
 
 def _write(command: Any, ctx: Any, formatter: Any) -> None:
@@ -88,7 +97,7 @@ def _write(command: Any, ctx: Any, formatter: Any) -> None:
     for heading, rows in (("Arguments", arguments(command)), ("Options", options(command))):
         if rows:
             with formatter.section(heading):
-                formatter.write_dl([(f"{one.name} {one.values}".strip(), one.meaning) for one in rows])
+                formatter.write_dl([(f"{one.name} {one.values}".strip(), _told(one)) for one in rows])
 
 
 class Command(TyperCommand):
