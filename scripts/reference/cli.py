@@ -20,7 +20,7 @@ INTRODUCTION = """\
 *Written by `make schema` from `testbed/cli`; change it there. `testbed COMMAND --help` says the same.*
 
 stdout is for results, stderr for everything else. With `--format json`, which nearly all commands take, stdout holds
-JSON alone. An error is one message: what is wrong, where, and what to do. Tables fit the terminal, or `COLUMNS`.
+JSON alone. Tables fit the terminal, or `COLUMNS`.
 
 | exit code | meaning |
 |---|---|
@@ -30,8 +30,7 @@ JSON alone. An error is one message: what is wrong, where, and what to do. Table
 | 3 | it ran, but the result is degraded: the emulation could not keep up, or was ended early |
 
 `testbed --verbose VERB ...` (`-v`) logs what is built, decided and refused, one line each: time, package, event,
-`key=value`. It is Python's `logging` (loggers `testbed.*`). Nothing is logged per packet or decision, nor by the runs
-of a sweep.
+`key=value`. Nothing is logged per packet or decision, nor by the runs of a sweep.
 
 `testbed --install-completion` has bash, zsh or fish complete experiments, plugins, options, and the keys and values of
 `--set`. Below, the default stands in brackets.

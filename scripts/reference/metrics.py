@@ -19,8 +19,8 @@ INTRODUCTION = f"""\
 *Written by `make schema` from `testbed/live/names.py`; change it there.*
 
 For whoever writes a query. `testbed run` serves these at `http://127.0.0.1:9464/metrics`, or where `--metrics-addr`
-says, as long as it runs; a second run takes the next free port and says so. Labels stand in braces. Counters end in
-`_total`, histograms tell their bounds, all others are gauges. Dashboards: [Monitoring](../howto/monitoring.md).
+says, as long as it runs. Labels stand in braces. Counters end in `_total`, histograms tell their bounds, all others are
+gauges. Dashboards: [Monitoring](../howto/monitoring.md).
 
 **Time is nominal**, but for decisions, which take wall time. Prometheus divides by its own seconds. A nominal rate is
 

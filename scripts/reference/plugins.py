@@ -18,9 +18,8 @@ INTRODUCTION = """\
 
 *Written by `make schema` from the plugins' `Config` classes; change it there.*
 
-Every option of the shipped plugins, with its default in brackets. `testbed list PLUGIN` prints the same, also for
-[a controller](../howto/controllers.md) or [a tuner](tuners.md#writing-one) of your own. An experiment file has options
-beside the plugin's name, the command line has `--set`:
+Every option of the shipped plugins, with its default in brackets. `testbed list PLUGIN` prints the same, also for one
+of your own. An experiment file has options beside the plugin's name, the command line has `--set`:
 
     sudo testbed run incast-8 --controller swift --set controller.preset=htsim --set controller.base_target="15 us"
 

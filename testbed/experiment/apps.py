@@ -84,8 +84,8 @@ class App(Part):
     patience: Count = Field(default=30, description="Wall seconds that it may take until it is ready.")
     exit: Annotated[int, Field(strict=True, ge=0, le=255)] | None = Field(
         default=None,
-        description="Exit code with which it must have ended by itself. By default it may go on until it is stopped, "
-        "or end with 0.",
+        description="Exit code with which it must end by itself. By default it may go on until it is stopped, or end "
+        "with 0.",
     )
     environment: dict[str, str] = Field(default={}, description="More variables of its environment.")
     folder: str = Field(
@@ -94,7 +94,7 @@ class App(Part):
     reads: Literal["iperf3", "perftest"] | None = Field(
         default=None,
         description="What it prints becomes figures: `iperf3` is the JSON of `iperf3 -J`, `perftest` the tables of "
-        "ib_write_bw, ib_write_lat and the like.",
+        "ib_write_bw and the like.",
     )
     figures: list[AppFigure] = Field(default=[])
 

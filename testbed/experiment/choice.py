@@ -40,13 +40,13 @@ class ControllerChoice(PluginChoice):
     )
     isolate: bool = Field(
         default=False,
-        description="A controller in C decides in a process of its own: a crash ends the run alone, and says what it "
-        "was told last. Each call takes microseconds longer.",
+        description="A controller in C decides in [a process of its own](../howto/c.md#crashes). Each call takes "
+        "microseconds longer.",
     )
     decision_cost: Annotated[Time, Field(ge=0)] = Field(
         default=0.0,
-        description="Nominal time of a decision on a NIC's core, which makes one after the other: rate and window "
-        "apply that much later. Virtual and live engine, controllers per flow.",
+        description="Nominal time of a decision on a NIC's core, which makes one after the other. Virtual and live "
+        "engine, controllers per flow.",
     )
 
 

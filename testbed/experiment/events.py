@@ -58,8 +58,7 @@ class EventSpec(Part):
     )
     detected_after: Moment = Field(
         default=0.0,
-        description="How long the switches take to detect it. Until then they keep their routes, and packets for a "
-        "link that is down are lost.",
+        description="How long the switches take to detect it, and keep their routes.",
     )
 
     @model_validator(mode="after")

@@ -98,8 +98,8 @@ class Fluid(Part):
     )
     probes: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(
         default=8,
-        description="Probes that a flow has on the way at once, which stand for its acknowledgements. HPCC and Swift "
-        "need 8, DECC 32, DCQCN 2, ADPG 1, and 2 with a window.",
+        description="Probes that a flow has on the way at once. HPCC and Swift need 8, DECC 32, DCQCN 2, ADPG 1, and "
+        "2 with a window.",
     )
 
 
@@ -122,8 +122,8 @@ class Experiment(Part):
     pacing: Pacing = Pacing()
     queue_pairs: Literal["per-message", "per-pair"] = Field(
         default="per-message",
-        description="`per-message`: each flow starts with a controller state of its own; `per-pair`: it goes on with "
-        "that of one between the same two hosts that has sent all it had. For controllers per flow.",
+        description="[Whether](traffic.md#queue-pairs) a flow has a controller state of its own, or goes on with that "
+        "of one between the same two hosts: `per-message`, `per-pair`.",
     )
     transport: Transport = Transport()
     record: Record = Record()
@@ -131,8 +131,8 @@ class Experiment(Part):
     apps: list[App] = Field(default=[])
     engine: Literal["kernel", "virtual", "live", "fluid"] = Field(
         default="kernel",
-        description="What carries the traffic: `kernel`, real packets, as root; `virtual`, simulated with the rack's "
-        "own programs; `live`, the same in wall time; `fluid`, a model without packets. `--engine` wins.",
+        description="What carries the traffic: `kernel`, `virtual`, `live` or `fluid` "
+        "([engines](../explanation/engines.md)). `--engine` wins.",
     )
     fluid: Fluid = Fluid()
     seed: Annotated[int, Field(strict=True, ge=0)] = Field(default=1, description="Seed of everything that is random.")

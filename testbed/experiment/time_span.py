@@ -49,13 +49,13 @@ class TimeSpan(Part):
     )
     until_rest: Annotated[Time, Field(ge=0)] = Field(
         default=0.0,
-        description="Most time to go on after `duration` until the window is at rest. It moves on by its own length "
-        "while throughput, queue or rates drift in it.",
+        description="Most time to go on after `duration` until the window, which moves on by its own length, is at "
+        "rest.",
     )
     dilation: AutoOrDilation = Field(
         default=1000.0,
-        description="Wall seconds per nominal second. `auto` measures this machine just before the run and takes the "
-        "smallest that should be clean. For the kernel and, but for `auto`, for the live engine.",
+        description="Wall seconds per nominal second. `auto` measures this machine and takes the smallest that should "
+        "be clean. For the kernel and, but for `auto`, the live engine.",
     )
 
     @property

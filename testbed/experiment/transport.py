@@ -109,8 +109,8 @@ class Transport(Part):
     )
     messages: Annotated[Size, Field(gt=0)] | None = Field(
         default=None,
-        description="Size of messages, in whole packets (SEND First, Middle, Last); their completion times are "
-        "figures. By default each packet is one (SEND Only). Not with `per-packet`.",
+        description="Size of messages, in whole packets; their completion times are figures. By default each packet "
+        "is one. Not with `per-packet`.",
     )
     operation: Literal["send", "write"] = Field(
         default="send",
@@ -119,8 +119,8 @@ class Transport(Part):
     )
     ack_every: Annotated[int, Field(strict=True, ge=1)] | Literal["message"] = Field(
         default=1,
-        description="One packet of so many asks for an ACK, and the last of each message; `message`: that alone. An "
-        "ACK stands for all before it. Flows with a window ask with each packet.",
+        description="One packet of so many asks for an ACK, which stands for all before it, and the last of each "
+        "message; `message`: that alone. Flows with a window ask with each packet.",
     )
     recovery: Literal["per-packet", "go-back-n", "selective-repeat"] = Field(
         default="per-packet",
@@ -135,13 +135,13 @@ class Transport(Part):
     timeout: Timeout = Field(
         default="auto",
         description="Retransmission timeout: a time, or InfiniBand's N of 4.096 us x 2^N (14: 67.1 ms); `auto` is "
-        "three times the longest RTT with full buffers, which hides what routing does when a link fails.",
+        "three times the longest RTT with full buffers.",
     )
     adaptive: Adaptive | None = None
     retries: Annotated[int, Field(strict=True, ge=0, le=7)] | None = Field(
         default=None,
-        description="Timeouts in a row after which a queue pair is in error and sends no more; with `adaptive` as many "
-        "as last as long. By default never. Not with `per-packet`.",
+        description="Timeouts in a row after which a queue pair sends no more; with `adaptive` as many as last as "
+        "long. By default never. Not with `per-packet`.",
     )
 
     @property

@@ -34,9 +34,9 @@ class Switch(Part):
 
     buffer: Buffer | None = Field(
         default=None,
-        description="Queue space of each port, with classes of each of its queues; what exceeds it is lost. By default "
-        "5 MB, and above 100 Gbit/s what the rack's fastest link sends in 400 us: a port's share of the memory of "
-        "[switches of that speed](../explanation/fidelity.md#where-the-default-buffer-comes-from).",
+        description="Queue space of each port, with classes of each of its queues; what exceeds it is lost. By "
+        "default 5 MB, and above 100 Gbit/s what the rack's fastest link sends in 400 us "
+        "([why](../explanation/fidelity.md#where-the-default-buffer-comes-from)).",
     )
     forwarding: Literal["bridge", "ovs"] = Field(
         default="bridge",
@@ -60,8 +60,7 @@ class Switch(Part):
     )
     deadlock: Literal["refuse", "allow"] = Field(
         default="refuse",
-        description="Racks in which pauses could wait for each other in a cycle: `refuse` them, or `allow` them; then "
-        "the verdict says whether they did.",
+        description="Racks in which pauses could wait for each other in a cycle: `refuse` them, or `allow` them.",
     )
     marking: Literal["enqueue", "dequeue"] = Field(
         default="enqueue",
@@ -136,8 +135,8 @@ class AnyRack(Part):
     )
     delay_by: Literal["auto", "netem", "delay-line"] = Field(
         default="auto",
-        description="Who delays packets: `netem` in the kernel, or a `delay-line` at the sender. `auto` is netem where "
-        "the kernel has it, but the delay line with Bolt, and with PFC in racks of several switches.",
+        description="Who delays packets: `netem`, or a `delay-line` at the sender. `auto` is netem where the kernel "
+        "has it, but the delay line with Bolt, and with PFC in racks of several switches.",
     )
 
     @property

@@ -41,8 +41,8 @@ class TrafficClass(Part):
     queue: QueueNumber = Field(description="Where they wait at every port: 0 to 7.")
     group: Group | None = Field(
         default=None,
-        description="Their priority group where they come in, and the priority of their pause frames: 0 to 7; by "
-        "default the number of their queue.",
+        description="Their priority group, and the priority of their pause frames: 0 to 7; by default the number of "
+        "their queue.",
     )
 
 

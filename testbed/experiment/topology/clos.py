@@ -43,8 +43,7 @@ class Clos(Regular, Routed):
     )
     cores: Count | None = Field(
         default=None,
-        description="Core switches above each aggregation switch, named core1, core2, ...; the n-th of every pod has "
-        "the same ones; by default k/2.",
+        description="Core switches above each aggregation switch, named core1, core2, ...; by default k/2.",
     )
     hosts_per_tor: Count | None = Field(default=None, description="Number of hosts at each ToR; by default k/2.")
     parallel: Count = Field(default=1, description="Links between two switches that are linked.")

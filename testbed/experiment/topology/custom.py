@@ -25,8 +25,8 @@ class Node(Named, Part):
     name: Annotated[str, Field(min_length=1)] = Field(description="Its name.")
     role: Role = Field(
         default="",
-        description="`host` or `switch`; by default a node with one link is a host, others are switches. A "
-        "`host` with several links has as many NICs, and each is a host of traffic: `gpu:1`, `gpu:2`.",
+        description="`host` or `switch`; by default a node with one link is a host. A `host` with several links has "
+        "as many NICs, and each is a host of traffic: `gpu:1`, `gpu:2`.",
     )
     bond: Annotated[bool, Field(strict=True)] = Field(
         default=False, description="Whether its links are one for traffic, as with LACP: each flow takes one of them."

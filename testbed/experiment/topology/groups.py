@@ -34,8 +34,7 @@ class GroupSettings(Part):
     )
     headroom: AutoOrSize = Field(
         default="auto",
-        description="With `pfc`: room beyond the threshold, for what still arrives until a pause takes effect; `auto` "
-        "is what that needs.",
+        description="With `pfc`: room beyond the threshold, as in `rack.switch.pfc`.",
     )
 
     @model_validator(mode="after")
@@ -66,5 +65,5 @@ class Watchdog(Part):
     )
     detection: Annotated[Time, Field(gt=0)] = Field(description="How long a queue must have been paused.")
     restoration: Annotated[Time, Field(gt=0)] | None = Field(
-        default=None, description="How long without a pause until the queue works as before; by default as `detection`."
+        default=None, description="How long without a pause until it works as before; by default as `detection`."
     )

@@ -24,9 +24,7 @@ class LinkSettings(Part):
     """A kind of link."""
 
     rate: PositiveRate = Field(default=100e9, description="Speed, both directions.")
-    delay: Delay = Field(
-        default=2e-6, description="One way, per link; two links there and two back make four of it through one switch."
-    )
+    delay: Delay = Field(default=2e-6, description="One way, per link.")
     loss: Share = Field(default=0.0, description="Share of packets lost at random at each switch port, by the seed.")
     buffer: Buffer | None = Field(
         default=None, description="Queue space of each switch port at these links; by default `rack.switch.buffer`."

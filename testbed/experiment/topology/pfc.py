@@ -17,8 +17,7 @@ class Hysteresis(Part):
     xon: float
     headroom: AutoOrSize = Field(
         default="auto",
-        description="Buffer beyond `xoff`, for what still arrives until a pause takes effect; `auto` is what that "
-        "needs. What exceeds it is dropped.",
+        description="Buffer for what still arrives until a pause takes effect; `auto` is what that needs.",
     )
 
     @model_validator(mode="after")
@@ -32,8 +31,8 @@ class Pfc(Hysteresis):
     """Priority flow control (802.1Qbb), per ingress port; `on` is the block with its defaults."""
 
     xoff: Annotated[Size, Field(gt=0)] = Field(
-        default=200e3, description="Bytes that came in at a port and have not left the switch, above which the port "
-        "pauses its peer."
+        default=200e3,
+        description="Bytes that came in and have not left the switch, above which the port pauses its peer."
     )  # fmt: skip
     xon: Annotated[Size, Field(ge=0)] = Field(
         # a larger distance makes longer bursts, and each gives DCQCN one CNP

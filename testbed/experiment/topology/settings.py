@@ -75,8 +75,8 @@ class FatTree(Regular, Routed):
     tors: Some = Field(default=4, description="Number of top-of-rack switches, named tor1, tor2, ...")
     cores: Edge = Field(
         default=4,
-        description="Number of core switches, named core1, core2, ..., each with a link to every ToR: the rate of "
-        "`link` times hosts_per_tor / cores, and its delay and loss.",
+        description="Number of core switches, named core1, core2, ..., each with a link to every ToR of the rate of "
+        "`link` times hosts_per_tor / cores.",
     )
     hosts_per_tor: Count = Field(default=16, description="Number of hosts at each ToR.")
 

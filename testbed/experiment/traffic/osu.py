@@ -26,12 +26,12 @@ class OsuAllToAll(Listed):
     hosts: Hosts = Field(description="Number of hosts, h1 to hN.")
     sizes: Annotated[list[Annotated[Size, Field(ge=1)]], Field(min_length=1)] = Field(
         default=[32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, 1024 * KIB],
-        description="The sizes that are swept, smallest to largest in OSU's and DECC's plots.",
+        description="The sizes that are swept.",
     )
     semantics: Literal["per-peer", "total"] = Field(
         default="per-peer",
-        description="What a size is: `per-peer` is one message, as osu_alltoall defines it; `total` is what a host "
-        "sends to all peers, so that a message is size / (hosts - 1).",
+        description="What a size is: `per-peer` one message, as osu_alltoall has it; `total` what a host sends to all "
+        "peers.",
     )
     iterations: Count = Field(default=10, description="Exchanges per size.")
     start: Moment = Field(default=0.0, description="When the first exchange begins.")

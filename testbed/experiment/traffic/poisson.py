@@ -77,7 +77,7 @@ class Poisson(Listed):
     )
     largest: Annotated[Size, Field(ge=1)] | None = Field(
         default=None,
-        description="Sizes above are cut to this, and flows come as much more often; null: as published.",
+        description="Sizes above are cut to this, and flows come as much more often.",
     )
     start: Moment = Field(default=0.0, description="When it begins; flows arrive until the end of the run.")
     incast: MixedIn | None = Field(default=None, description="Incasts mixed in; null for none.")

@@ -213,8 +213,8 @@ class AllToAllV(Operation):
     size: Bytes = Field(description="A rank's buffer, of which it keeps its own part.")
     skew: Annotated[float, Field(ge=0, le=4)] = Field(
         default=0.0,
-        description="How unequal the parts are (alltoallv): the k-th most popular rank gets 1 / k^skew from all; the "
-        "seed draws the order. 0: all are equal.",
+        description="How unequal the parts are (alltoallv): the k-th most popular rank gets 1 / k^skew from all, in "
+        "an order by the seed.",
     )
 
     def exchange(self, size: float, context: Context) -> Exchange:

@@ -29,7 +29,7 @@ class SimAIWorkload(JobPattern):
 
     Forward through the layers, each computing and then its collective; backward the gradient of the input likewise,
     then that of the weights, whose collective goes on beside the next layers. The next iteration's layer waits for it.
-    Ranks of tensor parallelism are neighbours, then come those of expert, of data and of pipeline parallelism.
+    Neighbours are ranks of tensor parallelism, then those of expert, of data and of pipeline parallelism.
     Collectives are rings, an all-to-all messages at once.
 
     [Files](../howto/files.md) says what is added for a pipeline.
