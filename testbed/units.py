@@ -11,6 +11,7 @@ import math
 import re
 import sys
 from decimal import Decimal
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
@@ -68,10 +69,15 @@ def show(value: float, units: dict[str, float]) -> str:
     """Print an SI value with the unit that reads best: ``show(8e-6, TIME_UNITS) == "8 us"``."""
     if value == 0 or not math.isfinite(value):
         return f"{value:g} {next(iter(units))}".strip()
-    decimal = [(unit, size) for unit, size in units.items() if "i" not in unit.split("/")[0].removesuffix("bit")]
-    fitting = [(unit, size) for unit, size in decimal if abs(value) >= size * (1 - 1e-12) and unit not in ("min", "h")]
-    unit, size = fitting[-1] if fitting else decimal[0]
-    return f"{value / size:.6g} {unit}"
+    shown = _shown(tuple(units))
+    unit = next((unit for unit in reversed(shown) if abs(value) >= units[unit] * (1 - 1e-12)), shown[0])
+    return f"{value / units[unit]:.6g} {unit}"
+
+
+@cache
+def _shown(units: tuple[str, ...]) -> list[str]:
+    """Of these, those of powers of ten."""
+    return [unit for unit in units if "i" not in unit.split("/")[0].removesuffix("bit") and unit != "h"]
 
 
 def exactly(value: float, units: dict[str, float]) -> str:
