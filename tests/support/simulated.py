@@ -10,11 +10,14 @@ from testbed.capture.files import WHOLE, Capture
 from testbed.capture.point import Point
 from testbed.capture.reader import Frame, Reader
 from testbed.engines.virtual.engine import VirtualEngine
+from testbed.engines.virtual.run import VirtualRun
+from testbed.engines.virtual.whole import useful
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer
 from testbed.results.record import RunRecord
 from testbed.results.summary import Summary, summarise
 from testbed.runs.overrides import resolve
+from testbed.sdk.conformance.trial import Unwatched
 
 
 def simulated(
@@ -26,7 +29,11 @@ def simulated(
     captures: Sequence[Capture] = (),
     observer: Observer | None = None,
 ) -> RunRecord:
-    """The record of a run, no invariant of which was broken; ``experiment`` is a name, or a file's text."""
+    """The record of a run, no invariant of which was broken; ``experiment`` is a name, or a file's text.
+
+    It runs in this process, unless somebody looks on: a fork of a process that has so much in its memory takes as long
+    as a short run, and both then copy what they write to.
+    """
     with tempfile.TemporaryDirectory() as folder:
         if "\n" in experiment:
             file = Path(folder) / "experiment.yaml"
@@ -34,9 +41,12 @@ def simulated(
             experiment = str(file)
         plugins = {"controller": controller, "tuner": tuner}
         resolved = resolve(experiment, plugins, {}, ["record.decisions=0", "engine=virtual", *settings])
-        engine, observer = VirtualEngine(), observer or Observer()
+        engine = VirtualEngine()
         engine.check(resolved)
-        record = engine.follow(engine.prepare(resolved, observer), observer, [], "run", captures)
+        if observer:
+            record = engine.follow(engine.prepare(resolved, observer), observer, [], "run", captures)
+        else:
+            record = VirtualRun(resolved, captures, Unwatched(), threads=useful(resolved)).follow()
     assert record.broken == []
     assert record.counters["drops_outside_model"] == 0
     return record
