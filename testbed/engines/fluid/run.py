@@ -86,7 +86,8 @@ class FluidRun:
 
     def _show(self, now: float) -> None:
         before = self._shown
-        ports = {name: getattr(self.recorder.port_series(), name)[-1] for name in PORT_COLUMNS}
+        series = self.recorder.port_series()
+        ports = {name: getattr(series, name)[-1] for name in PORT_COLUMNS}
         self._shown = snapshot(self.view, self.collector, self._groups, ports, now)
         if before:
             self.observer.on_progress(self._shown, update(self._scene, before, self._shown))
