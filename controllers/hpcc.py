@@ -28,8 +28,8 @@ class HpccConfig(PluginConfig):
     flows: int = Field(
         default=100,
         ge=1,
-        description="N: flows that may share a port before additive increase alone holds it above eta. "
-        "W_AI = W_init (1 - eta) / N; fewer flows converge faster.",
+        description="N of W_AI = W_init (1 - eta) / N: flows that may share a port before additive increase alone "
+        "holds it above eta.",
     )
     base_rtt: Time = Field(default=0, ge=0, description="T; 0: the longest base RTT in the network.")
     min_rate: Rate = Field(default=1e6, gt=0, description="Bounds the window from below.")

@@ -36,8 +36,7 @@ class PowerTcpConfig(PluginConfig):
     flows: int = Field(
         default=100,
         ge=1,
-        description="N: flows that may share a port before its queue stands at one BDP. beta = BDP / N; fewer flows "
-        "become fair faster.",
+        description="N of beta = BDP / N: flows that may share a port before its queue stands at one BDP.",
     )
     floor: float = Field(default=0.5, ge=0, le=1, description="Least current, as a share of the line rate.")
     eta: float = Field(default=1, gt=0, description="Power that is aimed at: 1 is a full line without a queue.")

@@ -60,7 +60,7 @@ class RepsConfig(EntropiesConfig):
     explore: float = Field(
         default=1,
         ge=0,
-        description="Bandwidth-delay products that a flow sends at random entropies before it reuses any.",
+        description="BDPs that a flow sends at random entropies before it reuses any.",
     )
     freeze: Time = Field(
         default=100e-6, ge=0, description="How long after a timeout only entropies are used that have come back before."

@@ -49,9 +49,8 @@ class ScheduleConfig(PluginConfig):
 
     steps: str = Field(
         default="incast 1280/2560/5, calm 20/320/50, loaded 20/160/100, else 20/40/100",
-        description="CONDITION KMIN/KMAX/PMAX, ... in kB at 25 Gbit/s and %; the first that holds counts, and the last "
-        "is `else`. Conditions: incast (ten senders that are mice at the port, within 3 slots), calm (none at any "
-        "port of the switch within 32), loaded (65 % of its lines were used in these).",
+        description="CONDITION KMIN/KMAX/PMAX, ... in kB at 25 Gbit/s and %; the first that holds counts, and the "
+        "last is `else` ([conditions](tuners.md#schedules-by-rules)).",
     )
 
     @field_validator("steps")

@@ -51,7 +51,7 @@ class AdpgConfig(PluginConfig):
         description="What each RTT in a row without congestion, from the 45th on, adds to the multiplier; up to 0.1.",
     )  # fmt: skip
     decision_delay: Time = Field(
-        default=0.0, ge=0, description="Between an RTT and what it decides: a slow processor, as the papers measured."
+        default=0.0, ge=0, description="Between an RTT and what it decides, on a slow processor."
     )
     policy: str = Field(default="", description="File with another policy of this form; by default the shipped one.")
 

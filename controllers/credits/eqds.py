@@ -22,14 +22,14 @@ class EqdsConfig(PluginConfig):
     unasked: float = Field(
         default=1.0,
         ge=0,
-        description="Bandwidth-delay products that a flow sends before it is granted anything; but at least a packet.",
+        description="BDPs that a flow sends before it is granted anything; at least a packet.",
     )
     pace: float = Field(default=0.99, gt=0, le=1, description="Share of the receiver's line rate that is granted.")
     window: float = Field(
         default=1.25,
         gt=0,
-        description="Bandwidth-delay products, and a credit, that may be on their way to a receiver; `inf` is as "
-        "published, for switches that trim.",
+        description="BDPs, and a credit, that may be on their way to a receiver; `inf` is as published, for switches "
+        "that trim.",
     )
     credit: Size = Field(default=4096, gt=0, description="What a credit grants, but whole packets, at least one.")
 

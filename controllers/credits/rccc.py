@@ -27,12 +27,10 @@ class RcccConfig(EqdsConfig):
     unasked: float = Field(
         default=1.5,
         ge=0,
-        description="Bandwidth-delay products that a flow sends before it is granted anything; but at least a packet.",
+        description="BDPs that a flow sends before it is granted anything; at least a packet.",
     )
     credit: Size = Field(default=16384, gt=0, description="What a credit grants, but whole packets, at least one.")
-    flow_window: float = Field(
-        default=1.5, gt=0, description="Bandwidth-delay products of one flow that may be on their way."
-    )
+    flow_window: float = Field(default=1.5, gt=0, description="BDPs of one flow that may be on their way.")
     congestion: bool = Field(default=False, description="Whether the rate follows marks.")
     target: float = Field(default=0.3, ge=0, lt=1, description="Average of marked packets above which it falls.")
     gain: float = Field(default=0.5, gt=0, le=1, description="Gain of that average.")

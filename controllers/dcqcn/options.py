@@ -23,8 +23,8 @@ class DcqcnConfig(PluginConfig):
     order: Literal["cut_first", "alpha_first"] = Field(default="cut_first", description="On a CNP: which comes first.")
     clamp_target: Literal["cnp", "increase", "byte_increase"] = Field(
         default="cnp",
-        description="When a cut sets the target to the rate before it: always, or only if the rate (or the byte "
-        "counter) has stepped up since the last cut.",
+        description="When a cut sets the target to the rate before it: always, or if the rate (or the byte counter) "
+        "has stepped up since the last cut.",
     )
     increase_timer: Time = Field(default=55e-6, gt=0, description="Time per increase.")
     byte_counter: Size = Field(default=10e6, ge=0, description="Bytes sent per increase; 0: timer only.")

@@ -17,7 +17,7 @@ PAGE = re.compile(r"\b(docs/[\w/-]+\.md|[A-Z]+\.md)")
 INTRODUCTION = """\
 # The command line
 
-*Written by `make schema` from `testbed/cli`; change it there. `testbed COMMAND --help` says the same.*
+*Written by `make schema` from `testbed/cli`; change it there. `testbed COMMAND --help` has more examples.*
 
 stdout is for results, stderr for everything else. With `--format json`, which nearly all commands take, stdout holds
 JSON alone. Tables fit the terminal, or `COLUMNS`.
@@ -59,7 +59,7 @@ def _command(name: str, command: Any, seen: dict[told.Row, str]) -> Iterator[str
     yield f"\n### `{name}`\n"
     first, *more = told.paragraphs(command)
     yield f"\n{_linked(first)}\n"
-    yield from (f"\n{_block(told.examples(one)) or _linked(one)}\n" for one in more)
+    yield from (f"\n{''.join(f'    {line}' for line in told.examples(one)[:1]) or _linked(one)}\n" for one in more)
     rows = [*told.arguments(command), *told.options(command)]
     own = [one for one in rows if one not in seen]
     if own:
@@ -69,10 +69,6 @@ def _command(name: str, command: Any, seen: dict[told.Row, str]) -> Iterator[str
     if owners := dict.fromkeys(seen[one] for one in also):
         yield f"\nAs in {'; '.join(_named(owner, [one for one in also if seen[one] == owner]) for owner in owners)}.\n"
     seen.update(dict.fromkeys(own, name))
-
-
-def _block(lines: list[str]) -> str:
-    return "\n".join(f"    {line}" for line in lines)
 
 
 def _named(owner: str, rows: list[told.Row]) -> str:

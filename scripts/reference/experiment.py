@@ -27,10 +27,9 @@ INTRODUCTION = """\
 
 *Written by `make schema` from `testbed/experiment/model.py`; change it there.*
 
-An experiment is one YAML file. `testbed list` names the shipped ones, `testbed show incast-64` prints one with every
-default spelled out. `--set traffic.senders=8` overrides a key, named with the block that it stands in; entries of a
-list are `events.0.at`, named ones `rack.switch.queues.3.weight`. Below, the default stands in brackets; a key that is a
-link is a block.
+An experiment is one YAML file; `testbed show incast-64` prints a shipped one with every default spelled out.
+`--set traffic.senders=8` overrides a key, named with the block that it stands in; entries of a list are `events.0.at`,
+named ones `rack.switch.queues.3.weight`. Below, the default stands in brackets; a key that is a link is a block.
 
 Quantities carry their unit: `100 Gbit/s`, `8 us`, `5 MB`, `20 %`. Prefixes are decimal (1 kB is 1000 B); KiB, MiB and
 GiB are understood. A bare number is refused where a unit belongs, except 0. All quantities are nominal: of the rack
@@ -121,7 +120,7 @@ def _line(paragraph: str) -> str:
 
 
 def _link(heading: str) -> str:
-    return f"[{heading}](#{_anchor(heading)})"
+    return f"[{heading.removeprefix('Pattern ')}](#{_anchor(heading)})"
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

@@ -33,7 +33,7 @@ def exporter(
         testbed exporter --listen 10.99.0.1:9465
         sudo testbed exporter --write-registers --every 15
 
-    The first serves `/metrics`, and needs no root; the second reads registers for it (docs/howto/lab.md).
+    It needs no root but to read registers, which it does in a process of its own (docs/howto/lab.md).
     """
     from testbed.engines.lab.exporter import serve
 

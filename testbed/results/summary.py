@@ -35,8 +35,8 @@ class Summary(BaseModel):
 
     # fmt: off
     engine: str = figure(
-        "what carried the traffic, an [engine](../explanation/engines.md): packets of `fluid` are as many bytes, of "
-        "`lab` what only switches know is null", "", lambda m: m.record.engine)
+        "[what carried the traffic](../explanation/engines.md): of `lab` what only switches know is null", "",
+        lambda m: m.record.engine)
     start_spread: Number = figure(
         "at most so far apart did the hosts of a lab start", "s", lambda m: m.record.start_spread)
     flows: int = figure("number of flows", "flows", lambda m: len(m.flows))
@@ -60,7 +60,7 @@ class Summary(BaseModel):
 
     unrest: str = figure(
         "what rises or falls over the window, by a trend test that errs once in 1,000 series at rest: throughput and "
-        "queue of the bottleneck, what controllers allow endless flows; empty at rest, or with too few samples", "",
+        "queue of the bottleneck, what controllers allow endless flows", "",
         lambda m: rest.unrest(m.record, m.window))
     starved: int = figure(
         "flows that got less than a tenth of an equal share, of those compared for fairness", "flows",
@@ -169,8 +169,7 @@ class Summary(BaseModel):
         "packets that a flow lost for each that was delivered, mean over flows, whole run", "",
         lambda m: loss.loss_per_flow(m.record), "loss in run", "per delivered", better="lower",
         with_start=True,
-        source="the term of DECC's reward (Eq. 3). Losses are those declared less those acknowledged later; where "
-        "nothing was delivered, one packet stands in")
+        source="the term of DECC's reward (Eq. 3). Losses are those declared less those acknowledged later")
     drop_rate: Number = figure(
         "dropped wire bits / time, all ports", "bit/s", lambda m: loss.drop_rate(m.record, m.window),
         "DR", better="lower", source="ADPG's appendix E, undefined there")
@@ -201,8 +200,8 @@ class Summary(BaseModel):
     fct_unfinished: int = figure(
         "finite flows that did not, or wait for others", "flows",
         lambda m: m.completion.unfinished,
-        source="quantiles of FCT and slowdown take them as longer than they had run (Kaplan and Meier), and are null "
-        "where too many did not finish; means leave them out, which flatters large flows of a short run most")
+        source="quantiles of FCT and slowdown take them as longer than they had run (Kaplan and Meier); means leave "
+        "them out, which flatters large flows of a short run most")
     unfinished_bytes: Number = figure(
         "their share of the bytes of all finite flows", "%", lambda m: 100 * m.completion.unfinished_bytes)
     fct_mean: Number = figure(
@@ -284,12 +283,12 @@ class Summary(BaseModel):
         source="ADPG's appendix E and DECC's figure 11; neither defines it")
 
     queues: list[QueueFigures] = figure(
-        "what the queues of the bottleneck did, one entry each, where ports have several: `queue`, its `classes`, "
+        "of the queues of the bottleneck, where ports have several: `queue`, its `classes`, "
         "`share` of the port's rate in %, `mean` and `peak` depth in bytes, `packets` that joined it, `marked`, "
         "`dropped`", "", lambda m: of_bottleneck(m.record, m.window))
 
     shared: list[Shared] = figure(
-        "what each of several controllers got, one entry each: `goodput` of its flows, their `share` of all in %, "
+        "what each of several controllers got: `goodput` of its flows, their `share` of all in %, "
         "`fair` (goodput per flow / that of all flows), `jain` over its flows, mean `rtt`, `marked` in %", "",
         lambda m: m.shared)
     jain_controllers: Number = figure(
@@ -298,7 +297,7 @@ class Summary(BaseModel):
         "Jain", "controllers", better="higher", seldom=True)
 
     jobs: list[JobFigures] = figure(
-        "what became of jobs, one entry per job, see below", "", lambda m: m.jobs)
+        "what became of jobs, see below", "", lambda m: m.jobs)
     iteration_mean: Number = figure(
         "time of an iteration of the first job, mean", "s",
         lambda m: m.jobs[0].iteration if m.jobs else NAN, "iteration", "mean", better="lower", seldom=True)
@@ -311,7 +310,7 @@ class Summary(BaseModel):
         source="as nccl-tests, to compare with the line rate")
 
     messages: list[Messages] = figure(
-        "completion times of operations, one entry per kind, see below", "", lambda m: m.messages)
+        "completion times of operations, see below", "", lambda m: m.messages)
     message_mean: Number = figure(
         "time of a message, mean over those of the kind with the largest ones", "s",
         lambda m: m.messages[-1].message if m.messages else NAN, "messages", "each", better="lower", seldom=True)
