@@ -32,12 +32,15 @@ class AppsApart:
     def __init__(self, resolved: Resolved, nodes: Sequence[RackNode], name: str) -> None:
         self.connection, theirs = Pipe()
         self.failure, self.going_on = "", True  # as of the last look
+        own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         linux.unshare(linux.CLONE_NEWPID)  # of children
         lifeline = linux.Lifeline()
         if os.fork() == 0:
             self.connection.close()
             _keep(resolved, nodes, name, theirs, lifeline)
         theirs.close()
+        linux.setns(own, linux.CLONE_NEWPID)  # with children elsewhere it could have no threads
+        os.close(own)
 
     def ready(self) -> bool:
         """Whether those that must be ready before the run begins are. Raises TestbedError if one will not be."""

@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from testbed.results.tcp_timers import TcpTimers
 
 log = logging.getLogger(__package__)
 PATIENCE = 2.0  # wall seconds that they have to end when they are asked to
+TURN = 0.5  # wall seconds that the last has to end before the one before it is asked
 
 
 def check_folders(experiment: Experiment) -> None:
@@ -76,12 +77,14 @@ class RunningApps:
         return next((one.failed for one in self.processes if one.failed), "")
 
     def end(self, now: float) -> list[AppRecord]:
-        """Ask all to end, wait, and end what is left. How they ended."""
-        for process in self.processes:
+        """Ask all to end, wait, and end what is left. How they ended.
+
+        The last is asked first: a client whose server has gone can say nothing of what it has done.
+        """
+        for process in reversed(self.processes):
             process.ask_to_end()
-        deadline = time.monotonic() + PATIENCE
-        while any(one.poll(now) is None for one in self.processes) and time.monotonic() < deadline:
-            time.sleep(0.01)
+            _wait_for([process], now, TURN)
+        _wait_for(self.processes, now, PATIENCE)
         for process in self.processes:
             process.kill()
             process.poll(now)
@@ -135,3 +138,9 @@ class RunningApps:
             "PYTHON": sys.executable,
         }
         return {**os.environ, **{OWN_NAMES + key: value for key, value in own.items()}, **one.app.environment}
+
+
+def _wait_for(processes: Sequence[AppProcess], now: float, most: float) -> None:
+    deadline = time.monotonic() + most
+    while any(one.poll(now) is None for one in processes) and time.monotonic() < deadline:
+        time.sleep(0.01)

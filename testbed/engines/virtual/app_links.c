@@ -2,7 +2,8 @@
 /*
  * The links of hosts with apps. Such a host has a veth in a namespace of its own, whose other end is ours: a packet socket.
  * What its apps send, the kernel writes into a ring that we share with it (packet(7), PACKET_RX_RING), with the time; the
- * world takes it in. What arrives at the host, we send to the veth.
+ * world takes it in. What arrives at the host, a thread on another core sends to the veth: the kernel delivers at once what is
+ * sent, and what one core delivers to another costs both an interrupt.
  */
 #define _GNU_SOURCE
 #include "app_links.h"
@@ -28,11 +29,17 @@
 	poll(files, count, (int)((longest)->tv_sec * 1000 + (longest)->tv_nsec / 1000000))
 #endif
 
-static int64_t realtime(void)
+/* A packet on its way to the host of a link. */
+struct handed {
+	int64_t link, length, due_ns;
+	uint8_t frame[];
+};
+
+static int64_t read_clock(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_REALTIME, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec * NS + t.tv_nsec;
 }
 
@@ -68,21 +75,60 @@ static void give_slot_back(const struct app_links *apps, struct app_link *l, str
 	l->next = (l->next + 1) % apps->slots;
 }
 
-void hand_out(struct app_links *apps, const struct app_link *l, const uint8_t *frame, int64_t length)
+static void refuse(struct app_links *apps)
 {
-	if (send((int)l->socket, frame, (size_t)length, MSG_DONTWAIT) < 0)
-		apps->refused++;
+	__atomic_fetch_add(&apps->refused, 1, __ATOMIC_RELAXED);
 }
 
-int64_t next_out(const struct app_links *apps)
+static void deliver(struct app_links *apps, const struct app_link *l, const uint8_t *frame, int64_t length)
 {
-	int64_t next = INT64_MAX;
+	if (send((int)l->socket, frame, (size_t)length, MSG_DONTWAIT) < 0)
+		refuse(apps);
+}
 
-	for (const struct app_link *l = apps->links; l < apps->links + apps->count; l++) {
-		if (l->arrived.first && l->arrived.first->arrives < next)
-			next = l->arrived.first->arrives;
+static struct handed *handed_at(const struct app_links *apps, int64_t number)
+{
+	return (void *)(apps->handed + number % apps->slots * apps->slot_size);
+}
+
+void hand_out(struct app_links *apps, int64_t link, const uint8_t *frame, int64_t length, int64_t due_ns)
+{
+	struct handed *slot = handed_at(apps, apps->given);
+
+	if (apps->given - __atomic_load_n(&apps->delivered, __ATOMIC_ACQUIRE) == apps->slots) {
+		refuse(apps);
+		return;
 	}
-	return next;
+	*slot = (struct handed){link, length, due_ns};
+	memcpy(slot->frame, frame, (size_t)length);
+	__atomic_store_n(&apps->given, apps->given + 1, __ATOMIC_RELEASE);
+}
+
+/* All that is due then (ns). Returns when the next one is; a nap later, if none is known. */
+static int64_t deliver_due(struct app_links *apps, int64_t now_ns)
+{
+	while (apps->delivered < __atomic_load_n(&apps->given, __ATOMIC_ACQUIRE)) {
+		const struct handed *slot = handed_at(apps, apps->delivered);
+
+		if (slot->due_ns > now_ns)
+			return slot->due_ns < now_ns + apps->nap_ns ? slot->due_ns : now_ns + apps->nap_ns;
+		deliver(apps, &apps->links[slot->link], slot->frame, slot->length);
+		count(&apps->late, (double)(read_clock(CLOCK_MONOTONIC) - slot->due_ns) * apps->seconds_per_ns);
+		__atomic_store_n(&apps->delivered, apps->delivered + 1, __ATOMIC_RELEASE);
+	}
+	return now_ns + apps->nap_ns;
+}
+
+/* To be woken when there is something would cost the world an interrupt. */
+void deliver_aside(struct app_links *apps)
+{
+	while (__atomic_load_n(&apps->aside, __ATOMIC_ACQUIRE)) {
+		int64_t next = deliver_due(apps, read_clock(CLOCK_MONOTONIC));
+		struct timespec t = {next / NS, next % NS};
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+	}
+	deliver_due(apps, INT64_MAX - apps->nap_ns);
 }
 
 /* Whether an app has sent something. */
@@ -104,7 +150,7 @@ void take_sent(struct world *w, receive_fn *receive)
 	for (struct app_link *l = apps->links; l < apps->links + apps->count; l++) {
 		while ((frame = next_frame(apps, l))) {
 			const uint8_t *bytes = (const uint8_t *)frame + frame->tp_mac;
-			int64_t waited = realtime() - (frame->tp_sec * NS + frame->tp_nsec);
+			int64_t waited = read_clock(CLOCK_REALTIME) - (frame->tp_sec * NS + frame->tp_nsec);
 
 			if (receiver_of(w, bytes, frame->tp_snaplen) >= 0 &&
 			    !receive(w, l->host, bytes, frame->tp_snaplen, waited))
@@ -124,7 +170,7 @@ void sleep_until_sent(struct app_links *apps, const struct timespec *longest)
 void relay(struct world *w, int file)
 {
 	struct app_links *apps = w->apps;
-	int64_t end = realtime() + NS;
+	int64_t end = read_clock(CLOCK_REALTIME) + NS;
 
 	apps->polled[apps->count] = (struct pollfd){file, POLLIN, 0};
 	do {
@@ -138,11 +184,11 @@ void relay(struct world *w, int file)
 
 				if (host >= 0 && apps->link_of[host] >= 0) {
 					memcpy(bytes, w->lines[w->down[host]].macs, 12);
-					hand_out(apps, &apps->links[apps->link_of[host]], bytes, frame->tp_snaplen);
+					deliver(apps, &apps->links[apps->link_of[host]], bytes, frame->tp_snaplen);
 				}
 				give_slot_back(apps, l, frame);
 			}
 		}
 		ppoll(apps->polled, (nfds_t)apps->count + 1, &longest, NULL);
-	} while (!apps->polled[apps->count].revents && realtime() < end);
+	} while (!apps->polled[apps->count].revents && read_clock(CLOCK_REALTIME) < end);
 }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import os
 import select
 import socket
 import struct
+import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from mmap import mmap
 from pathlib import Path
 
@@ -33,6 +34,7 @@ ETHERNET_FRAME, ETHERNET_HEADER = 1514, 14  # usual bytes of a frame
 HEAD = 128  # bytes before a frame in its slot, of the kernel
 RING = 16 << 20  # bytes that may wait for the world: tens of milliseconds of a line
 BLOCK = 1 << 16
+NAPS_PER_RTT, LEAST_NAP = 8, 50000  # ns: each takes half of that from its core
 PACKET_HOLDS = 512  # bytes of struct packet that are no frame
 QUEUED = 16 << 20  # bytes that wait at a host for its line, before it drops
 GATEWAY = "169.254.0.1"  # the other end of whatever link, in racks that route
@@ -41,7 +43,6 @@ SOL_PACKET, RX_RING, STATISTICS, VERSION, IGNORE_OUTGOING, QDISC_BYPASS = 263, 5
 TPACKET_V2, ETH_P_ALL, SO_SNDBUFFORCE = 1, 0x0003, 32
 SIOCETHTOOL, STXCSUM = 0x8946, 0x17
 IPV6 = Path("/proc/sys/net/ipv6/conf")
-RPS = Path("/proc/sys/net/core/rps_default_mask")
 
 
 class AppLinks:
@@ -50,8 +51,9 @@ class AppLinks:
     def __init__(self, layout: Layout, wires: Wires, hosts: Sequence[str], clock: Clock) -> None:
         self.layout, self.wires, self.hosts, self.clock = layout, wires, hosts, clock
         self.frame = max(layout.framing.wire_size, ETHERNET_FRAME)
-        self.waiting = TimeHistogram(4)
+        self.waiting, self.late = TimeHistogram(4), TimeHistogram(4)  # on their way in, and out
         self.dropped = 0
+        _, self._others = linux.own_core()  # cores that are not the world's
         try:
             self._own = linux.new_netns()
             self._netns = {host: linux.new_netns() for host in hosts}
@@ -74,13 +76,14 @@ class AppLinks:
         for number, (host, one, ring) in enumerate(zip(self.hosts, self._sockets, self._rings, strict=True)):
             link_of[self.wires.host[host]] = number
             address = np.frombuffer(ring, np.uint8).ctypes.data
-            links[number] = (self.wires.host[host], one.fileno(), address, 0, 0, 0)
+            links[number] = (self.wires.host[host], one.fileno(), address, 0)
         polled = np.zeros(len(links) + 1, POLLED)
         polled["file"][:-1], polled["events"] = links["socket"], select.POLLIN
-        keep = self._memory.keep
+        keep, nap = self._memory.keep, self.clock.wall_ns(self.layout.longest_rtt / NAPS_PER_RTT)
         self.c = CAppLinks(
-            keep(links), len(links), keep(link_of), RING // slot, slot, keep(polled), 0,
-            self._memory.histogram(self.waiting),
+            keep(links), len(links), keep(link_of), RING // slot, slot, keep(polled),
+            keep(np.zeros(RING, np.uint8)), 0, 0, 0, max(nap, LEAST_NAP), self.clock.seconds_per_ns, 0,
+            *map(self._memory.histogram, (self.waiting, self.late)),
         )  # fmt: skip
         world.keep(self)
         world.c.apps, world.c.whole_size = ctypes.addressof(self.c), PACKET_HOLDS + self.frame
@@ -96,14 +99,31 @@ class AppLinks:
         """Let apps talk to each other without the world, until that file can be read, or for a second."""
         self._world.code.relay(self._world.address, until)
 
+    def begin(self) -> None:
+        """From now on another core, where there is one, gives to hosts what arrives for them, when it is due."""
+        self.c.aside = 1
+        self._delivery = threading.Thread(target=self._deliver, daemon=True)
+        self._delivery.start()
+
+    def end(self) -> None:
+        """What has arrived until now they get at once."""
+        self.c.aside = 0
+        self._delivery.join()
+
+    def _deliver(self) -> None:
+        os.sched_setaffinity(0, self._others)
+        self._world.code.deliver_aside(ctypes.byref(self.c))
+
     def window_begins(self) -> None:
         """What waited until now does not count."""
-        self.waiting.counts[:], self.waiting.top[:] = 0, 0
+        for one in (self.waiting, self.late):
+            one.counts[:], one.top[:] = 0, 0
 
     @property
     def lag(self) -> Lag:
         """What packets of apps lost on their way between host and world."""
-        return Lag(Histogram(self.waiting.edges, self.waiting.counts.copy()), float(self.waiting.top[0]))
+        counts, top = self.waiting.counts + self.late.counts, max(self.waiting.top[0], self.late.top[0])
+        return Lag(Histogram(self.waiting.edges, counts), float(top))
 
     def drops(self) -> int:
         """Packets that found no room on their way between host and world."""
@@ -117,7 +137,6 @@ class AppLinks:
         link = self.layout.shape.link_of[host]
         mtu = self.frame if self.frame > ETHERNET_FRAME else ETHERNET_FRAME - ETHERNET_HEADER
         with linux.inside(netns), IPRoute() as netlink:
-            _receive_elsewhere()
             netlink.link(
                 "add", ifname="e0", kind="veth", address=_shown(self.wires.mac(near.low)), mtu=mtu,
                 peer={"ifname": host, "net_ns_fd": self._own, "mtu": mtu},
@@ -158,13 +177,6 @@ def _ring(opened: socket.socket, slot: int) -> mmap:
     opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, RING)
     opened.setsockopt(SOL_PACKET, RX_RING, struct.pack("IIII", block, RING // block, slot, RING // slot))
     return mmap(opened.fileno(), RING)
-
-
-def _receive_elsewhere() -> None:
-    """What comes to a host, other cores process than that of the run."""
-    _, others = linux.own_core()
-    with suppress(OSError):  # before Linux 6.3
-        RPS.write_text(f"{sum(1 << core for core in others):x}")
 
 
 def _shown(mac: bytes) -> str:

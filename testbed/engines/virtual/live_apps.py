@@ -37,6 +37,7 @@ class LiveApps:
 
     def begin(self, epoch_ns: int) -> None:
         """Nominal time has begun then."""
+        self.links.begin()
         self.running.begin(Clock(self.clock.dilation, epoch_ns))
 
     def failure(self) -> str:
@@ -51,6 +52,7 @@ class LiveApps:
 
     def end(self, record: RunRecord) -> None:
         """End all, and record what became of them."""
+        self.links.end()
         record.late.app_lag = self.links.lag
         self.running.end(record.duration)
         while (ended := self.running.ended()) is None:

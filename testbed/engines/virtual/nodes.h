@@ -26,15 +26,13 @@ static int64_t packets_delivered(const struct world *w, uint32_t flow)
 						: ((const struct flow_rx *)w->flows_rx)[flow].packets);
 }
 
-/* Until wall time has come to that. Nobody is behind the NIC of a host without apps. */
-static void keep_for_apps(struct world *w, int64_t host, struct packet *p)
+/* Nobody is behind the NIC of a host without apps. */
+static void give_to_apps(struct world *w, int64_t host, const struct packet *p)
 {
 	int64_t link = w->apps->link_of[host];
 
-	if (link < 0)
-		drop(p);
-	else
-		append(&w->apps->links[link].arrived, p);
+	if (link >= 0)
+		hand_out(w->apps, link, p->bytes, p->length, ns_of_tick(w->wall, p->arrives));
 }
 
 static void at_host(struct world *w, struct line *l, struct packet *p)
@@ -53,9 +51,8 @@ static void at_host(struct world *w, struct line *l, struct packet *p)
 	}
 	if (verdict != TC_ACT_REDIRECT) {
 		if (p->whole)
-			keep_for_apps(w, -1 - l->receiver, p);
-		else
-			drop(p);
+			give_to_apps(w, -1 - l->receiver, p);
+		drop(p);
 		return;
 	}
 	p->length = skb.len;

@@ -326,6 +326,7 @@ def _prepare_to_be_on_time(*, apps: bool) -> None:
     core, others = linux.own_core()
     if apps:
         os.sched_setaffinity(0, core)
+        linux.keep_awake()
     if core != others:  # it looks at the clock more than it sleeps
         linux.real_time(FIFO_PRIORITY)
 

@@ -59,7 +59,7 @@ class CWall(ctypes.Structure):
     ]
 
 
-APP_LINK = np.dtype([(name, "<i8") for name in ("host", "socket", "ring", "next", "first_arrived", "last_arrived")])
+APP_LINK = np.dtype([(name, "<i8") for name in ("host", "socket", "ring", "next")])
 POLLED = np.dtype([("file", "<i4"), ("events", "<i2"), ("returned", "<i2")])  # struct pollfd
 
 
@@ -70,8 +70,11 @@ class CAppLinks(ctypes.Structure):
         ("link_of", c_void_p),
         *((name, c_int64) for name in ("slots", "slot_size")),
         ("polled", c_void_p),
+        ("handed", c_void_p),
+        *((name, c_int64) for name in ("given", "delivered", "aside", "nap_ns")),
+        ("seconds_per_ns", c_double),
         ("refused", c_int64),
-        ("waiting", CHistogram),
+        *((name, CHistogram) for name in ("waiting", "late")),
     ]
 
 
@@ -129,6 +132,7 @@ FUNCTIONS: dict[str, Signature] = {
     "set_delay": (None, [c_void_p, c_int64, c_int64]),
     "run_until_fed": (c_int64, [c_void_p, c_int64]),
     "relay": (None, [c_void_p, c_int]),
+    "deliver_aside": (None, [c_void_p]),
     "catch_up_all": (None, [c_void_p, c_int64]),
     "drain": (None, [c_void_p, c_int64]),
     "make_parts": (c_void_p, [c_int64, c_int64, c_void_p, c_int64]),

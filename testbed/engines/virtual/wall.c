@@ -29,9 +29,14 @@ int64_t tick_of_wall(struct wall *wall, int64_t ago_ns)
 	return tick_due(wall) - (int64_t)((double)ago_ns * wall->ticks_per_ns);
 }
 
+int64_t ns_of_tick(const struct wall *wall, int64_t tick)
+{
+	return wall->epoch_ns + (int64_t)((double)(tick - wall->epoch) / wall->ticks_per_ns);
+}
+
 static int is_needed(const struct world *w)
 {
-	return w->apps && (has_sent(w->apps) || next_out(w->apps) <= w->wall->reached);
+	return w->apps && has_sent(w->apps);
 }
 
 /* A sleep that began at the tick `before` has ended. */
@@ -65,8 +70,7 @@ int wait_for(struct world *w, int64_t tick)
 	int64_t due, begin = tick - wall->ahead;
 
 	while ((due = tick_due(wall)) < begin) {
-		int64_t end = w->apps && next_out(w->apps) < begin ? next_out(w->apps) : begin;
-		int64_t ns = (int64_t)((double)(end - due) / wall->ticks_per_ns) + wall->grain - WAKING;
+		int64_t ns = (int64_t)((double)(begin - due) / wall->ticks_per_ns) + wall->grain - WAKING;
 		struct timespec t = {ns / 1000000000, ns % 1000000000};
 
 		if (is_needed(w))

@@ -122,22 +122,6 @@ static void happen(struct world *w, int64_t tick)
 	arrives(w, &w->lines[a.line], a.packet);
 }
 
-/* To apps, what has arrived for them until then. */
-static void let_out(struct world *w, int64_t until)
-{
-	struct app_links *apps = w->apps;
-
-	for (struct app_link *l = apps->links; l < apps->links + apps->count; l++) {
-		while (l->arrived.first && l->arrived.first->arrives <= until) {
-			struct packet *p = take(&l->arrived);
-
-			hand_out(apps, l, p->bytes, p->length);
-			count(&apps->waiting, (double)(w->wall->reached - p->arrives) * w->wall->seconds_per_tick);
-			drop(p);
-		}
-	}
-}
-
 /* Until nothing is on its way any more, or until then: that tick included. No agent is there. */
 void drain(struct world *w, int64_t until)
 {
@@ -145,8 +129,6 @@ void drain(struct world *w, int64_t until)
 		happen(w, tick);
 		w->resumed_count = 0;
 	}
-	if (w->apps)
-		let_out(w, INT64_MAX);
 }
 
 static void give_back(struct fifo *q)
@@ -196,13 +178,12 @@ static int enter_world(struct world *w, int64_t host, const uint8_t *bytes, int6
 	return 1;
 }
 
-/* What apps have sent, before what happens next, at the tick `next`; and what they get. */
+/* What apps have sent, before what happens next, at the tick `next`. */
 static void let_in(struct world *w, int64_t next)
 {
 	if (w->now < w->wall->reached && w->wall->reached < next)
 		set_time(w, w->wall->reached);
 	take_sent(w, enter_world);
-	let_out(w, w->wall->reached);
 }
 
 /* Whether all is done until then: apps may have sent something. */

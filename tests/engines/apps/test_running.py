@@ -100,6 +100,22 @@ time: { duration: 1 ms, dilation: 1000 }
     ]
 
 
+@pytest.mark.parametrize("way", [SHORT, LIVE], ids=["kernel", "live"])
+def test_a_client_is_stopped_before_its_server(way: tuple[str, ...], tmp_path: Path) -> None:
+    """iperf3 has no figures, or wrong ones, when its server is gone."""
+    stopped = """run: "trap 'date +%s%N' TERM; sleep 1000 & wait", figures: [{ name: at, pattern: "([0-9]+)" }]"""
+    file = experiment(
+        tmp_path,
+        f"""
+apps: [{{ name: server, hosts: [h1], {stopped} }}, {{ name: client, hosts: [h2], {stopped} }}]
+time: {{ duration: 300 us, dilation: 1000 }}
+""",
+    )
+    assert run(tmp_path, "run", file, *way).returncode in (0, 3)
+    server, client = (one["figures"][0]["value"] for one in summary_in(tmp_path)["apps"])
+    assert client < server
+
+
 def test_packets_of_apps_meet_the_delay_of_their_path(tmp_path: Path) -> None:
     """There and back over four links of 2 us each: none may be earlier."""
     rack = "rack: { kind: leaf-spine, leaves: 2, spines: 1, hosts_per_leaf: 1 }\n"
