@@ -8,6 +8,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ from tests.support.commands import Command, command
 from tests.support.comparisons import MINE
 from tests.support.waiting import PATIENCE, until
 
-ray = pytest.importorskip("ray")
-pytestmark = pytest.mark.parallel  # a node has half a minute to start
+pytestmark = [
+    pytest.mark.parallel,  # a node has half a minute to start
+    pytest.mark.skipif(find_spec("ray") is None, reason="no ray"),
+]
 
 SWEEP = ("sweep", "incast-2", "--engine", "virtual", "--duration", "200 us", "--set", "record.report=false")
 GRID = (*SWEEP, "--controller", "hpcc,fixed", "--repeat", "2")  # four cells
