@@ -9,15 +9,33 @@ from pathlib import Path
 from testbed.capture.files import WHOLE, Capture
 from testbed.capture.point import Point
 from testbed.capture.reader import Frame, Reader
+from testbed.engines.engine import Prepared, Stoppable
 from testbed.engines.virtual.engine import VirtualEngine
 from testbed.engines.virtual.run import VirtualRun
-from testbed.engines.virtual.whole import useful
 from testbed.fidelity.verdict import judge
 from testbed.live.observers import Observer
 from testbed.results.record import RunRecord
 from testbed.results.summary import Summary, summarise
 from testbed.runs.overrides import resolve
 from testbed.sdk.conformance.trial import Unwatched
+
+
+class Here(VirtualEngine):
+    """In this process, with nobody looking on.
+
+    A fork of one that has a whole suite in its memory takes as long as a short run, and both then copy what they write.
+    """
+
+    def follow(
+        self,
+        prepared: Prepared,
+        observer: Observer,  # noqa: ARG002 - part of the interface
+        running: list[Stoppable],  # noqa: ARG002 - nobody can stop it
+        name: str,  # noqa: ARG002
+        captures: Sequence[Capture],
+    ) -> RunRecord:
+        """The same run."""
+        return VirtualRun(prepared.resolved, captures, Unwatched(), threads=self.threads or 1).follow()
 
 
 def simulated(
@@ -29,11 +47,7 @@ def simulated(
     captures: Sequence[Capture] = (),
     observer: Observer | None = None,
 ) -> RunRecord:
-    """The record of a run, no invariant of which was broken; ``experiment`` is a name, or a file's text.
-
-    It runs in this process, unless somebody looks on: a fork of a process that has so much in its memory takes as long
-    as a short run, and both then copy what they write to.
-    """
+    """The record of a run, no invariant of which was broken; ``experiment`` is a name, or a file's text."""
     with tempfile.TemporaryDirectory() as folder:
         if "\n" in experiment:
             file = Path(folder) / "experiment.yaml"
@@ -41,12 +55,9 @@ def simulated(
             experiment = str(file)
         plugins = {"controller": controller, "tuner": tuner}
         resolved = resolve(experiment, plugins, {}, ["record.decisions=0", "engine=virtual", *settings])
-        engine = VirtualEngine()
+        engine, observer = (VirtualEngine(), observer) if observer else (Here(), Observer())
         engine.check(resolved)
-        if observer:
-            record = engine.follow(engine.prepare(resolved, observer), observer, [], "run", captures)
-        else:
-            record = VirtualRun(resolved, captures, Unwatched(), threads=useful(resolved)).follow()
+        record = engine.follow(engine.prepare(resolved, observer), observer, [], "run", captures)
     assert record.broken == []
     assert record.counters["drops_outside_model"] == 0
     return record

@@ -91,15 +91,15 @@ def check(
     unit = {"controller": WORLD, CHOOSER: MANY_PATHS, RECEIVER: WORLD}.get(plugin.kind)
     if unit:
         unit.compiled()  # what is missing on this machine is not the plugin's fault
-    process = WatchedProcess(partial(_answer, plugin, config, only, whole), watchdog.PATIENCE, lambda: plugin.whence)
+    process = WatchedProcess(partial(ask_all, plugin, config, only, whole), watchdog.PATIENCE, lambda: plugin.whence)
     try:
         return [content for kind, content in process.messages() if kind == "result"]
     finally:
         process.kill()
 
 
-def _answer(plugin: Plugin, config: PluginConfig, only: str | None, whole: bool, connection: Connection) -> None:
-    """In that process: sends every result. Snapshots of the runs are signs of life."""
+def ask_all(plugin: Plugin, config: PluginConfig, only: str | None, whole: bool, connection: Connection) -> None:
+    """Sends every result. Snapshots of the runs are signs of life."""
     if plugin.kind == "tuner":
         from testbed.sdk.conformance.tuners import tuner_questions
 

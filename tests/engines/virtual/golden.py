@@ -16,12 +16,12 @@ from typing import Any
 
 from testbed.capture.point import points
 from testbed.capture.reader import Reader
-from testbed.engines.virtual.engine import VirtualEngine
 from testbed.live.observers import Observer
 from testbed.results.folder import SUMMARY, read_table
 from testbed.runs.overrides import resolve
 from testbed.runs.run import execute
 from testbed.runs.same import compared, figures
+from tests.support.simulated import Here
 
 FILE = Path(__file__).with_name("golden.json")
 SHOWN = ("su", "fr_flows", "ql_mean", "rtt_p99", "goodput", "drops", "marks", "pause_frames", "packets_delivered")
@@ -76,7 +76,7 @@ def made(small: Small, threads: int = 1) -> dict[str, Any]:
     resolved = resolve(small.experiment, plugins, options, list(small.settings))
     captured = points(small.captured, resolved.layout.shape)
     with tempfile.TemporaryDirectory() as folder:
-        done = execute(VirtualEngine(threads=threads), resolved, Path(folder) / "run", Observer(), points=captured)
+        done = execute(Here(threads=threads), resolved, Path(folder) / "run", Observer(), points=captured)
         assert done.failure == ""
         hashes = {name: _hash_of(done.folder / name) for name in compared(done.folder)}
         found = figures(done.folder)
