@@ -61,7 +61,7 @@ def library(translation: Translation, layout: np.dtype[Any]) -> Path | None:
 
     Raises CannotCompile.
     """
-    shape = repr(layout)  # numpy takes a millisecond
+    shape = repr(layout)
     if brought := shipped(_name(translation, shape, SHIPPED)):
         return brought
     missing = _without_numba()
