@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -41,6 +41,7 @@ TRUNK_SECONDS = 0.03  # wall, for which a link between switches is kept busy
 SKIPPED = 10  # packets at the start that a full bucket sends at once
 FULL = 20  # looks at a full buffer that find no more than before, while it is kept full
 FILLERS = 8  # hosts that fill a buffer together
+EASY = 10_000  # packets/s of wall time: twice as many any machine sends, so that they fill a buffer
 LONGEST_FILL = 1.5  # wall seconds that a full buffer may take to drain; slower racks are read back, not filled
 TOP_UPS, TOP_UP = 20, 50  # looks at a full buffer, and packets sent before each
 SIGMAS = 5  # of the binomial spread of marks
@@ -227,18 +228,19 @@ def _arrival_rate(rack: Assembly, probe: Probe, packets: int) -> float:
 def _queue(rack: Assembly, senders: list[str], place: SwitchPort) -> list[Measured]:
     """Fill the buffer from many hosts: how much fits, in the model and in the shaper, and what is marked meanwhile."""
     capacity = _capacity(rack, place, len(senders))
-    drain = rack.clock.wall_seconds(capacity * 8 / place.link.rate)
-    if len(senders) < 2 or drain > LONGEST_FILL:
+    if len(senders) < 2 or _drain(rack, capacity, place.link.rate) > LONGEST_FILL:
         return []
-    port, thresholds = rack.net.ports[rack.layout.shape.position[place.name]], _thresholds(rack, place)
+    thresholds, position = _thresholds(rack, place), rack.layout.shape.position[place.name]
     with closing(Probe(rack, senders, place.neighbour)) as probe:
         size = probe.framing.wire_size
-        # a packet less per ingress that is full
-        loose = size * len(senders) if rack.probes_pause else port.scarce_room(size)
-        rack.programs.counters["peak"][port.ifindex] = 0
-        with probe.sending(capacity / len(senders)):
-            backlog = _highest_backlog(rack, place, capacity - loose - 2 * port.slack, 0.5 + 4 * drain)
-        acks = _all_acks(probe, rack, drain)
+        with _slowed(rack, place, capacity, size) as rate:
+            port, drain = rack.net.ports[position], _drain(rack, capacity, rate)
+            # a packet less per ingress that is full
+            loose = size * len(senders) if rack.probes_pause else port.scarce_room(size)
+            rack.programs.counters["peak"][port.ifindex] = 0
+            with probe.sending(capacity / len(senders)):
+                backlog = _highest_backlog(rack, place, capacity - loose - 2 * port.slack, 0.5 + 4 * drain)
+            acks = _all_acks(probe, rack, drain)
     # The port is the last hop of all packets.
     last = acks["hop"][np.arange(len(acks)), np.maximum(acks["hops"], 1) - 1]
     here = last["node"] == port.node
@@ -247,6 +249,29 @@ def _queue(rack: Assembly, senders: list[str], place: SwitchPort) -> list[Measur
         depth, left = _left_behind(depth, last["tx_bytes"][here].astype(float), size)
         marked = marked[left]
     return [*_depth(rack, place, capacity, loose, backlog), *_marking(place.name, depth, marked, thresholds)]
+
+
+def _drain(rack: Assembly, waiting: float, rate: float) -> float:
+    """Wall seconds until so many bytes have left at a nominal rate (bit/s)."""
+    return rack.clock.wall_seconds(waiting * 8 / rate)
+
+
+@contextmanager
+def _slowed(rack: Assembly, place: SwitchPort, capacity: float, size: int) -> Iterator[float]:
+    """Meanwhile the port is so slow (bit/s) that this machine fills it, and drains in `LONGEST_FILL`.
+
+    A dilation at which more packets leave than the machine sends says nothing of the buffer. Pauses are for a rate.
+    """
+    rate = place.link.rate
+    least = rack.clock.dilation * max(EASY * size * 8, capacity * 8 / LONGEST_FILL)
+    if rack.lossless or least >= rate:
+        yield rate
+        return
+    rack.net.set_port_rate(place.name, least)
+    try:
+        yield least
+    finally:
+        rack.net.set_port_rate(place.name, rate)
 
 
 def _trunk_queue(rack: Assembly, place: SwitchPort) -> list[Measured]:
@@ -258,7 +283,7 @@ def _trunk_queue(rack: Assembly, place: SwitchPort) -> list[Measured]:
     thresholds = _thresholds(rack, place)
     unbounded = rack.lossless is not None and not rack.lossless.groups
     capacity = thresholds[1] if unbounded else float(round(place.link.buffer))
-    drain = rack.clock.wall_seconds(capacity * 8 / place.link.rate)
+    drain = _drain(rack, capacity, place.link.rate)
     if drain > LONGEST_FILL:
         return []
     with Injection(rack, place) as injection:

@@ -243,15 +243,20 @@ class Rack(Mininet):
 
     def set_rate(self, name: str, rate: float) -> None:
         """See `testbed.engines.changes.Rack`."""
-        link, frame = self.shape.find(name), self.link_layer.frame
+        link = self.shape.find(name)
         for end in (link.low, link.high):
-            position, intf = self.shape.position[end.interface], self.ends[end.interface]
-            port, spec = self.ports[position], intf.link.spec
-            wall = WallRate(spec.rate * rate / link.rate)
-            slack = port.slack + burst(wall, frame) - burst(port.rate, frame)
-            intf.reshape(wall, frame, self._limit)
-            self.ports[position] = replace(port, rate=wall, slack=slack)
-        self._set_loss(link, 1.0 if link in self.tables.down else self._losses.get(link, link.loss))
+            self.set_port_rate(end.interface, rate)
+
+    def set_port_rate(self, name: str, rate: float) -> None:
+        """Let a switch's port serialise at another nominal rate (bit/s)."""
+        link, frame, position = self.shape.find(name), self.link_layer.frame, self.shape.position[name]
+        intf, port = self.ends[name], self.ports[position]
+        wall = WallRate(intf.link.spec.rate * rate / link.rate)
+        slack = port.slack + burst(wall, frame) - burst(port.rate, frame)
+        intf.reshape(wall, frame, self._limit)
+        self.ports[position] = replace(port, rate=wall, slack=slack)
+        loss = 1.0 if link in self.tables.down else self._losses.get(link, link.loss)
+        self.programs.set_loss(self.ports[position], loss)
 
     def set_delay(self, name: str, delay: float) -> None:
         """Refused before: agents, or netem, are made for the delays that links have when they are built."""

@@ -12,7 +12,8 @@ from testbed.engines.kernel.calibration import calibration
 from testbed.engines.kernel.calibration.calibration import ATTEMPTS, Measured, _left_behind, _marking, _retried
 from testbed.engines.kernel.calibration.injection import CE, HOP_AT, TOS_AT, _on_the_wire
 from testbed.experiment.topology.framing import Framing
-from tests.support.runs import SHALLOW, run_clean
+from tests.support.outside import run, summary_in
+from tests.support.runs import SHALLOW, UNDRAWN, run_clean
 
 KMIN, KMAX, PMAX = 100e3, 400e3, 0.2
 
@@ -75,3 +76,13 @@ def test_large_packets_without_int_are_calibrated(tmp_path: Path) -> None:
     packets = ("--set", "traffic.payload=4 kB")
     summary = run_clean(tmp_path, "incast-2", "--controller", "swift", "--duration", "0.5 ms", *packets, *SHALLOW)
     assert summary["goodput"] > 0
+
+
+@pytest.mark.root
+@pytest.mark.measures
+def test_a_buffer_is_filled_at_a_dilation_at_which_more_packets_leave_than_this_machine_sends(tmp_path: Path) -> None:
+    """83 k packets/s would leave it. Afterwards the port has its own rate again, eight times what it was filled at."""
+    done = run(tmp_path, "run", "incast-8", "--dilation", "134", "--duration", "300us", *UNDRAWN)
+    assert "buffer" not in done.stderr
+    if done.returncode in (0, 3):  # rates have been measured, too: the machine was not busy
+        assert summary_in(tmp_path)["su"] > 20
