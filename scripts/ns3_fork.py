@@ -3,8 +3,7 @@
     PYTHONPATH=. .venv/bin/python scripts/ns3_fork.py SECONDS     # builds the fork, runs for so long, keeps; then go on
     PYTHONPATH=. .venv/bin/python scripts/ns3_fork.py             # the table, of what is kept
 
-ns3_fork.patch adds what its environment asks for: `SAMPLE` prints ports so often (s), with `AT_ENQUEUE` marks and INT
-are of packets that come, with `RULES` controllers do what the page says. A run takes 1 to 10 s.
+The fork is changed where its environment asks for it (ns3_edits.py). A run takes 1 to 10 s.
 Kept: docs/findings/results/simulators-ns3.csv.
 """
 
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from ns3_edits import COMMANDS, TREE
 from testbed_plugins.learned.evaluation import interval
 from tuner_oracle import FINDINGS, Line, filed, keep, kept
 
@@ -33,11 +33,10 @@ from testbed.base.arrays import Floats
 from testbed.runs.forked import each
 from testbed.runs.overrides import from_user, overridden
 
-TREE = "simulator/ns-3.39"
 FORK = Peer(
     "ns3-datacenter", "https://github.com/inet-tub/ns3-datacenter", "6ddb4a40f4db1c22f53bcf7d341f9da621d27816", (TREE,),
     (
-        ("git", "apply", "--unidiff-zero", str(Path(__file__).resolve().with_suffix(".patch"))),
+        *COMMANDS,
         ("cmake", "-S", TREE, "-B", "simulator/b", "-DCMAKE_BUILD_TYPE=release", "-DNS3_EXAMPLES=ON",
          "-DNS3_WARNINGS=OFF", "-DNS3_ENABLED_MODULES=point-to-point;traffic-control;internet;applications"),
         ("cmake", "--build", "simulator/b", "-j2", "--target", "powertcp-evaluation-burst"),
