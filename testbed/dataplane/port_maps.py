@@ -81,16 +81,24 @@ class PortMaps(ABC):
 
     def set_loss(self, port: Port, loss: float) -> None:
         """Lose packets of a running port with this probability; 1 also loses what is on its link already."""
+        self._set(port, port.buffer, max(0, round(loss * 2**32) - 1))
+
+    def set_rate(self, port: Port) -> None:
+        """Let a running port drain at ``port.rate``, and nothing else change."""
+        _, _, _, buffer, _, _, loss, *_ = wire.PORT_CONFIG.unpack(self.read("port_config", port.ifindex))
+        self._set(port, buffer, loss)
+
+    def _set(self, port: Port, buffer: int, loss: int) -> None:
         bytes_per_second = port.rate / 8
         drain = round(bytes_per_second / 1e9 * (1 << wire.RATE_SHIFT))
         config = wire.PORT_CONFIG.pack(
             drain,
             round(bytes_per_second),
             2**63 // drain,
-            port.buffer,
+            buffer,
             port.node,
             round(port.rate / 1e3),
-            max(0, round(loss * 2**32) - 1),
+            loss,
             port.slack,
             port.peer,
         )

@@ -76,7 +76,7 @@ def scraped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scraped]:
         prometheus = Prometheus(prometheus_port)
         wait_for(f"{prometheus.url}/-/ready")
         until(lambda: prometheus.query(f'testbed_queue_tx_bytes_total{{instance="{queues}"}}', time.time()), every=1)
-        moments = (_settled(prometheus, folder / f"run-{attempt}", instance) for attempt in range(ATTEMPTS))
+        moments = (_settled(prometheus, folder / f"run-{attempt}", instance, queues) for attempt in range(ATTEMPTS))
         moment = next(filter(None, moments), None)
         assert moment, f"{ATTEMPTS} runs, and none was calibrated and scraped while packets flowed"
         yield Scraped(prometheus, instance, moment, "h8-h9", host, queues)
@@ -113,8 +113,9 @@ def _with_queues(folder: Path, address: str) -> subprocess.Popen[str]:
     )
 
 
-def _settled(prometheus: Prometheus, folder: Path, instance: str) -> float | None:
-    """Run, and say when everything had settled; None where a busy machine failed the calibration or the scrapes.
+def _settled(prometheus: Prometheus, folder: Path, instance: str, beside: str) -> float | None:
+    """Run, and say when everything had settled while the run ``beside`` went on; None where a busy machine failed the
+    calibration or the scrapes.
 
     HPCC sets rate and window, its first burst exceeds Kmin, PET tells reward and state, a job is done before all has
     settled: no panel lacks a cause.
@@ -132,6 +133,7 @@ def _settled(prometheus: Prometheus, folder: Path, instance: str) -> float | Non
     flowing = f"(sum by (instance) (rate(testbed_flow_acked_bytes_total{this}[{interval}])) > 0)"
     # What was there before the interval: a rate from the first scrape on is a guess.
     asked = " and on (instance) ".join((passed, flowing, f"{passed} offset {interval}"))
+    asked += f' and on () (rate(testbed_nominal_time_seconds{{instance="{beside}"}}[{interval}]) > 0)'
     found = prometheus.api("query_range", query=asked, start=begin, end=end, step=1)["result"]
     moments = [float(at) for series in found for at, value in series["values"] if 0 < float(value) < SETTLED]
     return moments[-1] if moments else None

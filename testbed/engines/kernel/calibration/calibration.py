@@ -260,11 +260,12 @@ def _drain(rack: Assembly, waiting: float, rate: float) -> float:
 def _slowed(rack: Assembly, place: SwitchPort, capacity: float, size: int) -> Iterator[float]:
     """Meanwhile the port is so slow (bit/s) that this machine fills it, and drains in `LONGEST_FILL`.
 
-    A dilation at which more packets leave than the machine sends says nothing of the buffer. Pauses are for a rate.
+    A dilation at which more packets leave than the machine sends says nothing of the buffer. Pauses and queues of
+    classes are for a rate.
     """
     rate = place.link.rate
     least = rack.clock.dilation * max(EASY * size * 8, capacity * 8 / LONGEST_FILL)
-    if rack.lossless or least >= rate:
+    if rack.lossless or rack.experiment.rack.switch.tables or least >= rate:
         yield rate
         return
     rack.net.set_port_rate(place.name, least)

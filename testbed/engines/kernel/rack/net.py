@@ -255,8 +255,7 @@ class Rack(Mininet):
         slack = port.slack + burst(wall, frame) - burst(port.rate, frame)
         intf.reshape(wall, frame, self._limit)
         self.ports[position] = replace(port, rate=wall, slack=slack)
-        loss = 1.0 if link in self.tables.down else self._losses.get(link, link.loss)
-        self.programs.set_loss(self.ports[position], loss)
+        self.programs.set_rate(self.ports[position])
 
     def set_delay(self, name: str, delay: float) -> None:
         """Refused before: agents, or netem, are made for the delays that links have when they are built."""
