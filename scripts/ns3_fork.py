@@ -58,7 +58,7 @@ class Theirs(NamedTuple):
     mode: int
     arguments: tuple[str, ...] = ()
     file: str = ""
-    patched: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 class Ours(NamedTuple):
@@ -90,7 +90,7 @@ ENDLESS = 1e12  # bytes
 ENQUEUE, RULES, BOTH = ("AT_ENQUEUE",), ("RULES",), ("AT_ENQUEUE", "RULES")
 HPCC, POWERTCP, THETA = Theirs(3), Theirs(3, ("--wien=1",)), Theirs(3, ("--wien=1", "--delayWien=1"))
 DCQCN, TIMELY = Theirs(1, ("--windowCheck=0",)), Theirs(7, ("--windowCheck=0",))
-STEEP = TIMELY._replace(file="RATE_HAI 250Mb/s", patched=RULES)
+STEEP = TIMELY._replace(file="RATE_HAI 250Mb/s", changed=RULES)
 MARKS = " ".join(f"{name}_MAP 1 {RATE:.0f} {value}" for name, value in {"KMIN": 75, "KMAX": 75, "PMAX": 1}.items())
 DCTCP = Theirs(8, file=f"{MARKS} DCTCP_RATE_AI 615Mb/s")
 FIGURE_9 = DCQCN._replace(file="RATE_AI 5Mb/s RATE_HAI 50Mb/s RP_TIMER 300")
@@ -144,33 +144,33 @@ TABLES = {
 FIGURE: dict[str, tuple[Theirs | Ours, ...]] = {
     "HPCC": (HPCC._replace(file="RATE_AI 118Mb/s"), here("hpcc", flows=11)),
     "DCQCN": (FIGURE_9, here("dcqcn", SECN2, preset="nic", window="none")),
-    "DCQCN, marks at enqueue": (FIGURE_9._replace(patched=ENQUEUE),),
+    "DCQCN, marks at enqueue": (FIGURE_9._replace(changed=ENQUEUE),),
 }
 ROWS: dict[str, dict[str, tuple[Theirs | Ours, ...]]] = {
     TEN: {
         "HPCC": (HPCC, OUR_HPCC),
         "PowerTCP": (POWERTCP, OUR_POWERTCP),
-        "PowerTCP, INT at enqueue": (POWERTCP._replace(patched=ENQUEUE),),
+        "PowerTCP, INT at enqueue": (POWERTCP._replace(changed=ENQUEUE),),
         "theta-PowerTCP": (THETA, OUR_THETA),
         "TIMELY": (TIMELY, timely(0.76, 16.6)),
         "DCQCN": (DCQCN, OUR_DCQCN),
-        "DCQCN, marks at enqueue": (DCQCN._replace(patched=ENQUEUE),),
-        "DCQCN, marks at enqueue, rules": (DCQCN._replace(patched=BOTH),),
+        "DCQCN, marks at enqueue": (DCQCN._replace(changed=ENQUEUE),),
+        "DCQCN, marks at enqueue, rules": (DCQCN._replace(changed=BOTH),),
     },
     JOIN: FIGURE,
     SEVEN: FIGURE,
     WEBSEARCH: {
         "HPCC": (HPCC, OUR_HPCC),
-        "HPCC, INT at enqueue": (HPCC._replace(patched=ENQUEUE),),
+        "HPCC, INT at enqueue": (HPCC._replace(changed=ENQUEUE),),
         "PowerTCP": (POWERTCP, OUR_POWERTCP),
-        "PowerTCP, rules": (POWERTCP._replace(patched=RULES),),
+        "PowerTCP, rules": (POWERTCP._replace(changed=RULES),),
         "theta-PowerTCP": (THETA, OUR_THETA),
-        "theta-PowerTCP, rules": (THETA._replace(patched=RULES),),
+        "theta-PowerTCP, rules": (THETA._replace(changed=RULES),),
         "TIMELY": (TIMELY, timely(8.3, 91.6)),
         "TIMELY, rules": (STEEP,),
         "DCQCN": (DCQCN, OUR_DCQCN),
-        "DCQCN, marks at enqueue": (DCQCN._replace(patched=ENQUEUE),),
-        "DCQCN, marks at enqueue, rules": (DCQCN._replace(patched=BOTH),),
+        "DCQCN, marks at enqueue": (DCQCN._replace(changed=ENQUEUE),),
+        "DCQCN, marks at enqueue, rules": (DCQCN._replace(changed=BOTH),),
         "DCTCP": (DCTCP, Ours("dctcp", K_75)),
         "DCTCP, ours with windows up to one BDP": (here("dctcp", K_75, max_window=13),),
     },
@@ -195,9 +195,9 @@ def theirs(table: Table, side: Theirs, seed: int) -> dict[str, float]:
         published = (program.parents[3] / "examples/PowerTCP/config-burst.txt").read_text()
         (folder / "conf").write_text(f"{published}\n{FILES} SIMULATOR_STOP_TIME {table.until} {side.file}\n")
         command = [program, "--conf=conf", f"--algorithm={side.mode}", "--wien=0", *side.arguments, f"--RngRun={seed}"]
-        asked_of_patch = dict.fromkeys(side.patched, "1") | ({"SAMPLE": "2e-7"} if table.figures else {})
+        environment = dict.fromkeys(side.changed, "1") | ({"SAMPLE": "2e-7"} if table.figures else {})
         done = subprocess.run(
-            command, cwd=folder, env=os.environ | asked_of_patch, stdout=subprocess.PIPE, text=True, check=True
+            command, cwd=folder, env=os.environ | environment, stdout=subprocess.PIPE, text=True, check=True
         )
         if not table.figures:
             return slowdowns(*np.loadtxt(folder / "fct", usecols=(4, 6, 7)).T)

@@ -25,7 +25,8 @@ from testbed.engines.apps.running import RunningApps
 from testbed.engines.changes import Changes, accept
 from testbed.engines.kernel.agents import Agents
 from testbed.engines.kernel.assembly import Assembly
-from testbed.engines.kernel.calibration.calibration import Measured, calibrate
+from testbed.engines.kernel.calibration.calibration import calibrate
+from testbed.engines.kernel.calibration.measured import Measured
 from testbed.engines.kernel.faults.fault import NO_FAULT, Fault
 from testbed.engines.kernel.gather import drain, gather, pauses_of
 from testbed.engines.kernel.network import RackNetwork

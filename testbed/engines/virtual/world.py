@@ -257,7 +257,7 @@ class World:
             position = self.layout.shape.position[end.interface]
             self.code.set_rate(self.address, self.wires.index[end] - FIRST_INDEX, per_byte(wall))
             self.port_list[position] = replace(self.port_list[position], rate=wall)
-        self._set_loss(name, LOST if link in self.tables.down else self._losses.get(link, link.loss))
+            self.maps.set_rate(self.port_list[position])
 
     def set_delay(self, name: str, delay: float) -> None:
         """See `testbed.engines.changes.Rack`."""
