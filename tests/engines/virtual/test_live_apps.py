@@ -140,6 +140,7 @@ def test_a_run_that_was_held_up_is_late_for_apps_but_never_too_early(tmp_path: P
     assert rtt["shortest"] > 8e-6  # of an empty rack, there and back
 
 
+@pytest.mark.measures
 def test_the_links_of_apps_make_up_for_interruptions(tmp_path: Path) -> None:
     """The run is ahead by their delay, 0.2 s of wall time here, and apps get nothing before it is due all the same."""
     rack = "rack: { hosts: 3, link: { delay: 1 ms } }\n"
