@@ -21,4 +21,6 @@
 #include "barrier.c"
 #include "parts.c"
 #include "wall.c"
+#include "offload.c"
+#include "delivery.c"
 #include "app_links.c"

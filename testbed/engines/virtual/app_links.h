@@ -5,17 +5,24 @@
 #ifndef TESTBED_APP_LINKS_H
 #define TESTBED_APP_LINKS_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include "../../agent/histogram.h"
 #include "world.h"
 
 struct timespec;
+struct handed;
+struct iovec;
+struct sent;
 
 /* Mirrored in structs.py. */
 struct app_link {
 	int64_t host, socket;
 	uint8_t *ring;
 	int64_t next; /* its slot */
+	int64_t taken; /* packets of what is in that slot */
+	struct handed *first, *last; /* that are to be delivered as one */
+	int64_t joined, data; /* how many they are, and their bytes of data */
 };
 
 /* Mirrored in structs.py. */
@@ -23,24 +30,26 @@ struct app_links {
 	struct app_link *links;
 	int64_t count;
 	int64_t *link_of; /* of a host, -1 for none */
-	int64_t slots, slot_size;
+	int64_t slots, slot_size; /* of the ring of each */
 	struct pollfd *polled; /* their sockets, and room for one file more */
-	uint8_t *handed; /* a ring of as many slots, of what is to be delivered */
-	int64_t given, delivered; /* so far */
-	int64_t aside; /* whether a thread delivers them */
-	int64_t nap_ns; /* of that thread */
-	double seconds_per_ns;
+	uint8_t *handed; /* a ring of what is to be delivered */
+	int64_t handed_slots, handed_size;
+	int64_t given, told, delivered; /* so far: in it, due, at their hosts */
+	int64_t gather; /* ticks that packets may wait for the next ones, as those do for which a card moderates interrupts */
+	int64_t last, next; /* the ticks at which the thread that delivers was told of some, and is to be */
+	int64_t aside; /* whether there is one */
+	uint32_t turn, sleeping; /* changes when it has to look; whether it waits for that */
 	int64_t refused; /* packets that found no room at their host */
 	struct histogram waiting, late; /* s that packets of apps lost from host to world, and from world to host */
 };
 
-/* A frame that a host sent so many ns ago. */
-typedef int receive_fn(struct world *w, int64_t host, const uint8_t *bytes, int64_t length, int64_t ago);
+/* The packet of that number of what a host sent so many ns ago. */
+typedef int receive_fn(struct world *w, int64_t host, const struct sent *sent, int64_t number, int64_t ago);
 
 int has_sent(const struct app_links *apps);
 void take_sent(struct world *w, receive_fn *receive);
-void hand_out(struct app_links *apps, int64_t link, const uint8_t *frame, int64_t length, int64_t due_ns);
-void deliver_aside(struct app_links *apps); /* what is handed out, when it is due, for as long as `aside` says so */
+/* What the kernel must be told of so many packets, and their bytes. What finds no room is counted. */
+void send_to_host(struct app_links *apps, const struct app_link *l, struct iovec *pieces, size_t count, int64_t packets);
 void sleep_until_sent(struct app_links *apps, const struct timespec *longest);
 void relay(struct world *w, int file);
 

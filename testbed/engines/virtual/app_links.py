@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import os
 import select
 import socket
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from pyroute2 import IPRoute
+from pyroute2.ethtool import Ethtool
 
 from testbed.agent.histogram import TimeHistogram
 from testbed.agent.memory import Memory
@@ -24,24 +24,25 @@ from testbed.dataplane.shaper import shape
 from testbed.engines.nodes import RackNode
 from testbed.engines.virtual.structs import APP_LINK, POLLED, CAppLinks
 from testbed.engines.virtual.wires import Wires
-from testbed.engines.virtual.world import World
+from testbed.engines.virtual.world import NEVER, World
 from testbed.errors import TestbedError
 from testbed.experiment.layout import Layout
 from testbed.experiment.topology.shape import End
 from testbed.results.record import Histogram, Lag
 
 ETHERNET_FRAME, ETHERNET_HEADER = 1514, 14  # usual bytes of a frame
+AT_ONCE = 1 << 14  # bytes that a host's TCP sends as one, and as a slot of its ring holds
 HEAD = 128  # bytes before a frame in its slot, of the kernel
 RING = 16 << 20  # bytes that may wait for the world: tens of milliseconds of a line
 BLOCK = 1 << 16
-NAPS_PER_RTT, LEAST_NAP = 8, 50000  # ns: each takes half of that from its core
+GATHERED = 1 / 16  # of an RTT: packets for a host that come in that time are delivered at once
 PACKET_HOLDS = 512  # bytes of struct packet that are no frame
 QUEUED = 16 << 20  # bytes that wait at a host for its line, before it drops
 GATEWAY = "169.254.0.1"  # the other end of whatever link, in racks that route
 ONLINK = 4
-SOL_PACKET, RX_RING, STATISTICS, VERSION, IGNORE_OUTGOING, QDISC_BYPASS = 263, 5, 6, 10, 23, 20
+SOL_PACKET, RX_RING, STATISTICS, VERSION, VNET_HEADER, IGNORE_OUTGOING, QDISC_BYPASS = 263, 5, 6, 10, 15, 23, 20
 TPACKET_V2, ETH_P_ALL, SO_SNDBUFFORCE = 1, 0x0003, 32
-SIOCETHTOOL, STXCSUM = 0x8946, 0x17
+OFFLOADED = ("tx-generic-segmentation", "tx-tcp-segmentation")  # the first one is the kernel's own, for all others
 IPV6 = Path("/proc/sys/net/ipv6/conf")
 
 
@@ -50,10 +51,10 @@ class AppLinks:
 
     def __init__(self, layout: Layout, wires: Wires, hosts: Sequence[str], clock: Clock) -> None:
         self.layout, self.wires, self.hosts, self.clock = layout, wires, hosts, clock
+        _, self._others = linux.own_core()  # cores that are not the world's
         self.frame = max(layout.framing.wire_size, ETHERNET_FRAME)
         self.waiting, self.late = TimeHistogram(4), TimeHistogram(4)  # on their way in, and out
         self.dropped = 0
-        _, self._others = linux.own_core()  # cores that are not the world's
         try:
             self._own = linux.new_netns()
             self._netns = {host: linux.new_netns() for host in hosts}
@@ -68,7 +69,7 @@ class AppLinks:
 
     def join(self, world: World) -> None:
         """From now on their packets are the world's."""
-        slot = 1 << (self.frame + HEAD - 1).bit_length()
+        slot, handed = AT_ONCE, 1 << (self.frame + HEAD - 1).bit_length()
         self._memory, self._world = Memory(), world  # of what C points into
         link_of = np.full(len(self.layout.shape.hosts), -1)
         links = np.zeros(len(self.hosts), APP_LINK)
@@ -76,13 +77,14 @@ class AppLinks:
         for number, (host, one, ring) in enumerate(zip(self.hosts, self._sockets, self._rings, strict=True)):
             link_of[self.wires.host[host]] = number
             address = np.frombuffer(ring, np.uint8).ctypes.data
-            links[number] = (self.wires.host[host], one.fileno(), address, 0)
+            links[["host", "socket", "ring"]][number] = (self.wires.host[host], one.fileno(), address)
         polled = np.zeros(len(links) + 1, POLLED)
         polled["file"][:-1], polled["events"] = links["socket"], select.POLLIN
-        keep, nap = self._memory.keep, self.clock.wall_ns(self.layout.longest_rtt / NAPS_PER_RTT)
+        keep, gather = self._memory.keep, self.layout.longest_rtt * GATHERED
         self.c = CAppLinks(
             keep(links), len(links), keep(link_of), RING // slot, slot, keep(polled),
-            keep(np.zeros(RING, np.uint8)), 0, 0, 0, max(nap, LEAST_NAP), self.clock.seconds_per_ns, 0,
+            keep(np.zeros(RING, np.uint8)), RING // handed, handed, 0, 0, 0,
+            round(gather / world.clock.seconds_per_ns), 0, NEVER, 0, 0, 0, 0,
             *map(self._memory.histogram, (self.waiting, self.late)),
         )  # fmt: skip
         world.keep(self)
@@ -100,19 +102,19 @@ class AppLinks:
         self._world.code.relay(self._world.address, until)
 
     def begin(self) -> None:
-        """From now on another core, where there is one, gives to hosts what arrives for them, when it is due."""
+        """From now on another core, where there is one, gives to hosts what has arrived for them."""
         self.c.aside = 1
         self._delivery = threading.Thread(target=self._deliver, daemon=True)
         self._delivery.start()
 
     def end(self) -> None:
         """What has arrived until now they get at once."""
-        self.c.aside = 0
+        self._world.code.end_delivery(ctypes.byref(self.c))
         self._delivery.join()
 
     def _deliver(self) -> None:
         os.sched_setaffinity(0, self._others)
-        self._world.code.deliver_aside(ctypes.byref(self.c))
+        self._world.code.deliver_aside(ctypes.byref(self.c), self._world.c.wall)
 
     def window_begins(self) -> None:
         """What waited until now does not count."""
@@ -143,13 +145,12 @@ class AppLinks:
             )  # fmt: skip
             index = netlink.link_lookup(ifname="e0")[0]
             _silence("e0")
-            _compute_checksums("e0")
-            # single packets on the wire: switches must see what they would see
-            netlink.link("set", index=index, gso_max_segs=1, state="up")
+            _segment_tcp_alone("e0")
+            netlink.link("set", index=index, gso_max_size=AT_ONCE - HEAD, state="up")
             netlink.link("set", index=1, state="up")
             address, prefix = self.layout.shape.address(host), 32 if routed else 8
             netlink.addr("add", index=index, address=address, prefixlen=prefix)
-            shape(netlink, index, self.clock.wall_rate(link.rate), self.frame, QUEUED)
+            shape(netlink, index, self.clock.wall_rate(link.rate), AT_ONCE, QUEUED)
             for ip, end in self._neighbours(host, routed):
                 netlink.neigh("add", dst=ip, lladdr=_shown(self.wires.mac(end)), ifindex=index, state="permanent")
             if routed:
@@ -172,7 +173,7 @@ class AppLinks:
 def _ring(opened: socket.socket, slot: int) -> mmap:
     """What comes to the socket, for this process to read."""
     block = max(BLOCK, slot)
-    for option, value in ((VERSION, TPACKET_V2), (IGNORE_OUTGOING, 1), (QDISC_BYPASS, 1)):
+    for option, value in ((VERSION, TPACKET_V2), (VNET_HEADER, 1), (IGNORE_OUTGOING, 1), (QDISC_BYPASS, 1)):
         opened.setsockopt(SOL_PACKET, option, value)
     opened.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, RING)
     opened.setsockopt(SOL_PACKET, RX_RING, struct.pack("IIII", block, RING // block, slot, RING // slot))
@@ -189,8 +190,11 @@ def _silence(interface: str) -> None:
         (IPV6 / interface / "disable_ipv6").write_text("1")
 
 
-def _compute_checksums(interface: str) -> None:
-    """Before a packet leaves it: a veth would leave that to a card which never comes."""
-    command = np.array([STXCSUM, 0], np.uint32)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        fcntl.ioctl(any_socket, SIOCETHTOOL, struct.pack("16sQ16x", interface.encode(), command.ctypes.data))
+def _segment_tcp_alone(interface: str) -> None:
+    """Our NIC does what most do (offload.c): whatever else the kernel has for one, it does itself."""
+    with Ethtool() as ethtool:
+        features = ethtool.get_features(interface)
+        for name, feature in features.features.items():
+            if name.endswith(("-segmentation", "-list", "-sctp")) and name not in OFFLOADED:
+                feature.enable = False
+        ethtool.set_features(interface, features)

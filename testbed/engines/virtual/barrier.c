@@ -11,12 +11,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void sleep_while(uint32_t *at, uint32_t value)
+void sleep_while(uint32_t *at, uint32_t value)
 {
 	syscall(SYS_futex, at, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
 
-static void wake_all(uint32_t *at)
+void wake_all(uint32_t *at)
 {
 	syscall(SYS_futex, at, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
@@ -28,7 +28,7 @@ static void wake_all(uint32_t *at)
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
 
-static void sleep_while(uint32_t *at, uint32_t value)
+void sleep_while(uint32_t *at, uint32_t value)
 {
 	pthread_mutex_lock(&lock);
 	while (__atomic_load_n(at, __ATOMIC_SEQ_CST) == value)
@@ -36,7 +36,7 @@ static void sleep_while(uint32_t *at, uint32_t value)
 	pthread_mutex_unlock(&lock);
 }
 
-static void wake_all(uint32_t *at)
+void wake_all(uint32_t *at)
 {
 	(void)at;
 	pthread_mutex_lock(&lock);

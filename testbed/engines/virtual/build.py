@@ -49,7 +49,10 @@ def _world(name: str, *variant: str) -> Unit:
         includes=(
             DATAPLANE / "nic.bpf.c",
             DATAPLANE / "port.bpf.c",
-            *(SOURCE / f"{name}.c" for name in ("host", "notices", "sleep", "barrier", "parts", "wall", "app_links")),
+            *(
+                SOURCE / f"{name}.c"
+                for name in ("host", "notices", "sleep", "barrier", "parts", "wall", "offload", "delivery", "app_links")
+            ),
             *(AGENT / name for name in AGENT_SOURCES),
         ),
     )

@@ -52,8 +52,8 @@ class LiveApps:
 
     def end(self, record: RunRecord) -> None:
         """End all, and record what became of them."""
+        record.late.app_lag = self.links.lag  # without what is due later than the world ends
         self.links.end()
-        record.late.app_lag = self.links.lag
         self.running.end(record.duration)
         while (ended := self.running.ended()) is None:
             self.links.relay(self.running.connection.fileno())

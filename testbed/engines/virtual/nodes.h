@@ -6,6 +6,7 @@
 #define TESTBED_NODES_H
 
 #include "app_links.h"
+#include "delivery.h"
 #include "forwarding.h"
 #include "lines.h"
 #include "notices.h"
@@ -32,7 +33,7 @@ static void give_to_apps(struct world *w, int64_t host, const struct packet *p)
 	int64_t link = w->apps->link_of[host];
 
 	if (link >= 0)
-		hand_out(w->apps, link, p->bytes, p->length, ns_of_tick(w->wall, p->arrives));
+		hand_out(w->apps, link, p->bytes, p->length, p->arrives);
 }
 
 static void at_host(struct world *w, struct line *l, struct packet *p)

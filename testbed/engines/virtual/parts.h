@@ -55,6 +55,8 @@ struct parts {
 	uint32_t turn, sleeping, arrived, unused;
 };
 
+void sleep_while(uint32_t *at, uint32_t value); /* or until all are woken there */
+void wake_all(uint32_t *at);
 void meet(struct parts *all, void (*between)(struct parts *all)); /* barrier.c */
 /* crossing.h: */
 void enter_part(struct part *own);

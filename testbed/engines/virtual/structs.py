@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_double, c_int, c_int64, c_void_p
+from ctypes import c_double, c_int, c_int64, c_uint32, c_void_p
 from functools import cache
 
 import numpy as np
@@ -59,7 +59,9 @@ class CWall(ctypes.Structure):
     ]
 
 
-APP_LINK = np.dtype([(name, "<i8") for name in ("host", "socket", "ring", "next")])
+APP_LINK = np.dtype(
+    [(name, "<i8") for name in ("host", "socket", "ring", "next", "taken", "first", "last", "joined", "data")]
+)
 POLLED = np.dtype([("file", "<i4"), ("events", "<i2"), ("returned", "<i2")])  # struct pollfd
 
 
@@ -71,8 +73,9 @@ class CAppLinks(ctypes.Structure):
         *((name, c_int64) for name in ("slots", "slot_size")),
         ("polled", c_void_p),
         ("handed", c_void_p),
-        *((name, c_int64) for name in ("given", "delivered", "aside", "nap_ns")),
-        ("seconds_per_ns", c_double),
+        *((name, c_int64) for name in ("handed_slots", "handed_size", "given", "told", "delivered")),
+        *((name, c_int64) for name in ("gather", "last", "next", "aside")),
+        *((name, c_uint32) for name in ("turn", "sleeping")),
         ("refused", c_int64),
         *((name, CHistogram) for name in ("waiting", "late")),
     ]
@@ -132,7 +135,8 @@ FUNCTIONS: dict[str, Signature] = {
     "set_delay": (None, [c_void_p, c_int64, c_int64]),
     "run_until_fed": (c_int64, [c_void_p, c_int64]),
     "relay": (None, [c_void_p, c_int]),
-    "deliver_aside": (None, [c_void_p]),
+    "deliver_aside": (None, [c_void_p, c_void_p]),
+    "end_delivery": (None, [c_void_p]),
     "catch_up_all": (None, [c_void_p, c_int64]),
     "drain": (None, [c_void_p, c_int64]),
     "make_parts": (c_void_p, [c_int64, c_int64, c_void_p, c_int64]),

@@ -14,14 +14,18 @@
 #define BETWEEN 6 /* lengths of a rest, until the next one */
 #define OBSERVED 7 /* each of so many events: a look at the clock costs a tenth of one */
 
-static int64_t tick_due(struct wall *wall)
+int64_t tick_now(const struct wall *wall)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	wall->reached = wall->epoch +
-			(int64_t)((double)(t.tv_sec * 1000000000ll + t.tv_nsec - wall->epoch_ns) * wall->ticks_per_ns);
-	return wall->reached;
+	return wall->epoch +
+	       (int64_t)((double)(t.tv_sec * 1000000000ll + t.tv_nsec - wall->epoch_ns) * wall->ticks_per_ns);
+}
+
+static int64_t tick_due(struct wall *wall)
+{
+	return wall->reached = tick_now(wall);
 }
 
 int64_t tick_of_wall(struct wall *wall, int64_t ago_ns)
@@ -29,14 +33,9 @@ int64_t tick_of_wall(struct wall *wall, int64_t ago_ns)
 	return tick_due(wall) - (int64_t)((double)ago_ns * wall->ticks_per_ns);
 }
 
-int64_t ns_of_tick(const struct wall *wall, int64_t tick)
-{
-	return wall->epoch_ns + (int64_t)((double)(tick - wall->epoch) / wall->ticks_per_ns);
-}
-
 static int is_needed(const struct world *w)
 {
-	return w->apps && has_sent(w->apps);
+	return w->apps && (has_sent(w->apps) || w->apps->next <= w->wall->reached);
 }
 
 /* A sleep that began at the tick `before` has ended. */
@@ -70,7 +69,8 @@ int wait_for(struct world *w, int64_t tick)
 	int64_t due, begin = tick - wall->ahead;
 
 	while ((due = tick_due(wall)) < begin) {
-		int64_t ns = (int64_t)((double)(begin - due) / wall->ticks_per_ns) + wall->grain - WAKING;
+		int64_t until = w->apps && w->apps->next < begin ? w->apps->next : begin;
+		int64_t ns = (int64_t)((double)(until - due) / wall->ticks_per_ns) + wall->grain - WAKING;
 		struct timespec t = {ns / 1000000000, ns % 1000000000};
 
 		if (is_needed(w))

@@ -25,7 +25,7 @@ struct wall {
 
 int wait_for(struct world *w, int64_t tick); /* until it may come */
 int keep_pace(struct world *w, int64_t tick); /* the same before what happens then, of which lateness is measured */
+int64_t tick_now(const struct wall *wall); /* that is due, for threads that are not the world's */
 int64_t tick_of_wall(struct wall *wall, int64_t ago_ns); /* that was due so long ago */
-int64_t ns_of_tick(const struct wall *wall, int64_t tick); /* of CLOCK_MONOTONIC, at which it is due */
 
 #endif

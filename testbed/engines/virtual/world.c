@@ -17,6 +17,8 @@
  */
 #include "world.h"
 #include "app_links.h"
+#include "delivery.h"
+#include "offload.h"
 #include "wall.h"
 
 #include <linux/bpf.h>
@@ -161,7 +163,7 @@ void abandon(struct world *w)
  * is ahead, or did not look for a while, makes up for it on the packet's first link: it is there as if it had come at once,
  * unless that is longer ago than the link's delay.
  */
-static int enter_world(struct world *w, int64_t host, const uint8_t *bytes, int64_t length, int64_t ago)
+static int enter_world(struct world *w, int64_t host, const struct sent *data, int64_t number, int64_t ago)
 {
 	struct line *l = &w->lines[w->up[host]];
 	int64_t sent = tick_of_wall(w->wall, ago), begins = w->now - (w->lossless || w->queued ? 0 : l->delay);
@@ -170,20 +172,20 @@ static int enter_world(struct world *w, int64_t host, const uint8_t *bytes, int6
 	if (sent > w->now)
 		return 0;
 	p = new_whole_packet(w);
-	memcpy(p->bytes, bytes, (size_t)length);
-	p->length = (uint32_t)length;
+	p->length = (uint32_t)write_packet(data, number, p->bytes);
 	begins = sent > begins ? sent : begins;
 	count(&w->apps->waiting, (double)(begins - sent) * w->wall->seconds_per_tick);
 	send_since(w, l, p, begins);
 	return 1;
 }
 
-/* What apps have sent, before what happens next, at the tick `next`. */
-static void let_in(struct world *w, int64_t next)
+/* What apps have sent, and what they get, before what happens next, at the tick `next`. */
+static void meet_apps(struct world *w, int64_t next)
 {
 	if (w->now < w->wall->reached && w->wall->reached < next)
 		set_time(w, w->wall->reached);
 	take_sent(w, enter_world);
+	tell_due(w->apps, w->wall);
 }
 
 /* Whether all is done until then: apps may have sent something. */
@@ -191,7 +193,7 @@ static int passes(struct world *w, int64_t until)
 {
 	if (!w->wall || w->now >= until || wait_for(w, until))
 		return 1;
-	let_in(w, until);
+	meet_apps(w, until);
 	return 0;
 }
 
@@ -202,7 +204,7 @@ int64_t run_until_fed(struct world *w, int64_t until)
 	do {
 		for (int64_t tick; (tick = next_tick(w, until)) <= until && tick < NEVER;) {
 			if (w->wall && !keep_pace(w, tick)) {
-				let_in(w, tick);
+				meet_apps(w, tick);
 				continue;
 			}
 			happen(w, tick);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import struct
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +22,7 @@ from tests.support.runs import UNDRAWN
 pytestmark = [pytest.mark.root, pytest.mark.parallel]
 LIVE = ("--engine", "live", *UNDRAWN, "--metrics-addr", "none")
 LATE = {"pacing lag", "packets of apps waiting", "TCP timeouts"}  # on a busy machine
-TCP, ETHERNET, IPV4 = 6, 14, 20
+TCP, UDP, ETHERNET, IPV4 = 6, 17, 14, 20
 
 
 def judged(summary: dict[str, Any]) -> set[str]:
@@ -38,6 +39,13 @@ def payload(frame: Frame) -> int:
     assert len(frame.data) == frame.length
     length, header = int.from_bytes(frame.data[16:18], "big"), (frame.data[ETHERNET + IPV4 + 12] >> 4) * 4
     return length - IPV4 - header
+
+
+def folded(data: bytes) -> int:
+    """Its sum in ones' complement: 0xffff where the checksum in it is right (RFC 1071)."""
+    data += bytes(len(data) % 2)
+    total = sum(struct.unpack(f">{len(data) // 2}H", data))
+    return total % 0xFFFF or 0xFFFF
 
 
 def hold_up(folder: Path, file: str, seconds: float) -> None:
@@ -91,6 +99,62 @@ time: { duration: 200 ms, dilation: 100, warmup: 0 }
     frames = [one for one in Reader(out / "nic-h3.pcapng") if one.data[ETHERNET + 9] == TCP]
     assert sum(payload(one) for one in frames if one.direction == "out") > 5e6
     assert summary["tcp"]["sent"] > 0
+
+
+def test_a_host_sends_and_gets_packets_as_by_a_nic(tmp_path: Path) -> None:
+    """Its kernel sends much of TCP, or several datagrams, at once, without checksums; on the wire there are packets."""
+    data = "import hashlib, random, socket; data = random.Random(1).randbytes(3_000_000); s = socket.socket()"
+    file = experiment(
+        tmp_path,
+        f"""
+rack: {{ hosts: 2 }}
+apps:
+  - name: server
+    hosts: [h1]
+    run: |
+      exec $TESTBED_PYTHON -u - <<'END'
+      {data}
+      s.bind(("", 80))
+      s.listen()
+      print("ready")
+      there, _ = s.accept()
+      there.sendall(data)
+      there.shutdown(socket.SHUT_WR)
+      u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+      u.setsockopt(socket.IPPROTO_UDP, 103, 1001)  # UDP_SEGMENT
+      u.sendto(data[:5000], ("h2", 7))
+      there.recv(1)
+      END
+    ready: {{ prints: ready }}
+  - name: client
+    hosts: [h2]
+    run: |
+      exec $TESTBED_PYTHON - <<'END'
+      {data}
+      u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+      u.bind(("", 7))
+      s.connect(("h1", 80))
+      got = s.makefile("rb").read()
+      datagrams = [u.recv(9000) for _ in range(5)]
+      s.send(b".")
+      print("whole" if got == data and b"".join(datagrams) == data[:5000] else "damaged", *map(len, datagrams))
+      END
+    exit: 0
+time: {{ duration: 20 ms, dilation: 200 }}
+""",
+    )
+    done = run(tmp_path, "run", file, *LIVE, "--pcap", "nic:h1")
+    assert done.returncode in (0, 3), done.stderr
+    assert (tmp_path / "out" / "apps" / "client.out").read_text().split() == ["whole", *["1001"] * 4, "996"]
+    frames = [one.data for one in Reader(tmp_path / "out" / "nic-h1.pcapng") if one.direction == "out"]
+    of_tcp, of_udp = ([one for one in frames if one[ETHERNET + 9] == kind] for kind in (TCP, UDP))
+    assert [len(one) - ETHERNET - IPV4 - 8 for one in of_udp] == [1001] * 4 + [996]
+    assert len(of_tcp) > 3e6 / 1448
+    assert max(map(len, of_tcp)) == 1514
+    for one in frames:
+        assert folded(one[ETHERNET : ETHERNET + IPV4]) == 0xFFFF
+        addresses, rest = one[ETHERNET + 12 : ETHERNET + IPV4], one[ETHERNET + IPV4 :]
+        assert folded(addresses + struct.pack(">HH", one[ETHERNET + 9], len(rest)) + rest) == 0xFFFF
 
 
 def test_apps_alone_end_the_run_and_leave_nothing(tmp_path: Path) -> None:
