@@ -26,7 +26,7 @@ class EvolvedConfig(HpccConfig):
     """Options of `Evolved`; the defaults are what was found."""
 
     eta: Ratio = Field(default=0.98, gt=0, le=1, description="Utilisation that a flow without a window would aim at.")
-    max_stage: int = Field(default=0, ge=0, le=0, description="HPCC's; always 0, every RTT is multiplicative.")
+    max_stage: int = Field(default=0, ge=0, le=0, description="HPCC's; always 0.")
     flows: int = Field(default=177, ge=1, description="N of W_AI = W_init (1 - eta) / N.")
     yields: float = Field(default=0.029, ge=0, description="What a flow with a full window leaves to others per RTT.")
     start: Ratio = Field(default=0.3765, gt=0, le=1, description="First rate, of the line.")

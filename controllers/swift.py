@@ -36,7 +36,7 @@ class SwiftConfig(PluginConfig):
     retransmit_reset: int = Field(default=5, ge=1, description="Timeouts in a row that reset the window to the least.")
     pacing: Literal["below_one", "always"] = Field(
         default="below_one",
-        description="Pace at window per RTT only below one packet (as published), or always.",
+        description="Pace at window per RTT below one packet (as published), or always.",
     )
 
 

@@ -35,7 +35,7 @@ HYPER_AFTER = 5  # increases in a row from which on they are this many times del
 class TimelyConfig(PluginConfig):
     """Options of `Timely`; the defaults are those of the patched law."""
 
-    law: Literal["patched", "original"] = Field(default="patched", description="What happens between the thresholds.")
+    law: Literal["patched", "original"] = Field(default="patched", description="Between the thresholds.")
     reference_rate: Rate = Field(default=10e9, gt=0, description="Line rate for which delta is given.")
     delta: Rate = Field(default=10e6, gt=0, description="Additive increase.")
     beta: float = Field(default=0.008, gt=0, le=1, description="Multiplicative decrease.")

@@ -63,7 +63,7 @@ class RepsConfig(EntropiesConfig):
         description="BDPs that a flow sends at random entropies before it reuses any.",
     )
     freeze: Time = Field(
-        default=100e-6, ge=0, description="How long after a timeout only entropies are used that have come back before."
+        default=100e-6, ge=0, description="How long after a timeout only entropies that came back are used."
     )
 
 

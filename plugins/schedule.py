@@ -49,8 +49,8 @@ class ScheduleConfig(PluginConfig):
 
     steps: str = Field(
         default="incast 1280/2560/5, calm 20/320/50, loaded 20/160/100, else 20/40/100",
-        description="CONDITION KMIN/KMAX/PMAX, ... in kB at 25 Gbit/s and %; the first that holds counts, and the "
-        "last is `else` ([conditions](tuners.md#schedules-by-rules)).",
+        description="[CONDITION KMIN/KMAX/PMAX, ...](tuners.md#schedules-by-rules) in kB at 25 Gbit/s and %; the last "
+        "is `else`.",
     )
 
     @field_validator("steps")
@@ -61,7 +61,7 @@ class ScheduleConfig(PluginConfig):
 
 
 class Schedule(Tuner):
-    """The first step that holds of a port says its thresholds in the next slot."""
+    """The first step that holds of a port says its thresholds."""
 
     name = "schedule"
     needs = Need.FLOWS

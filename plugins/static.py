@@ -42,9 +42,7 @@ class StaticConfig(PluginConfig):
     reference_rate: Rate | None = Field(
         default=None,
         ge=0,
-        description=(
-            "Port rate for which all thresholds are given: other ports scale them. 0: they hold on every port."
-        ),
+        description=("Port rate for which all thresholds are given: others scale them. 0: they hold on every port."),
     )
     at: tuple[Change, ...] = Field(default=(), description="Changes: a list of {time, kmin, kmax, pmax}, in order.")
 

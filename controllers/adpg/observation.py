@@ -53,7 +53,7 @@ class AdpgConfig(PluginConfig):
     decision_delay: Time = Field(
         default=0.0, ge=0, description="Between an RTT and what it decides, on a slow processor."
     )
-    policy: str = Field(default="", description="File with another policy of this form; by default the shipped one.")
+    policy: str = Field(default="", description="File with another policy of this form.")
 
 
 def signal(rtt: Floats, base_rtt: Floats, rate: Floats, config: AdpgConfig, reference: float) -> Floats:

@@ -44,9 +44,7 @@ class AuroraConfig(Shipped):
     start_rate: Ratio = Field(
         default=0.3, ge=LEAST_RATE, le=1, description="Rate of a new flow, as a share of line rate."
     )
-    reward: Literal["published", "rescaled"] = Field(
-        default="published", description="What it is trained by; it decides nothing in a run."
-    )
+    reward: Literal["published", "rescaled"] = Field(default="published", description="What it is trained by.")
 
 
 class Aurora(BySeed, NeuralFlow):

@@ -19,7 +19,7 @@ class Shipped(PluginConfig):
     """Options of `BySeed`."""
 
     seed: int = Field(default=SEEDS[0], ge=SEEDS[0], le=SEEDS[-1], description="Which of the shipped policies decides.")
-    policy: str = Field(default="", description="File with another policy; by default a shipped one.")
+    policy: str = Field(default="", description="File with another policy.")
 
 
 class BySeed(ByPolicy):

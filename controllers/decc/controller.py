@@ -36,7 +36,7 @@ class DeccConfig(PluginConfig):
     decision_delay: Time = Field(
         default=0.0, ge=0, description="Between a period and what it decides, on a slow processor."
     )
-    policy: str = Field(default="", description="File with another policy of this form; by default the shipped one.")
+    policy: str = Field(default="", description="File with another policy of this form.")
     initial_window: float = Field(default=0, ge=0, description="In packets; 0: one bandwidth-delay product.")
 
 

@@ -31,7 +31,7 @@ class SpineConfig(ExecutorConfig):
     """Options of `Spine`."""
 
     hierarchy: bool = Field(default=True, description="Off: the executor keeps its parameters.")
-    policy: str = Field(default="", description="File with another policy; by default the shipped one.")
+    policy: str = Field(default="", description="File with another policy.")
 
 
 class Spine(ByPolicy, Executor):

@@ -38,7 +38,7 @@ class ExecutorConfig(PluginConfig):
     delta: float = Field(default=717 / UNIT, gt=0, le=1, description="What a loss leaves of the window.")
     law: Literal["threshold", "linear"] = Field(
         default="threshold",
-        description="`threshold`: alpha or -beta, the module's newer version; `linear`, its older one: alpha - beta "
+        description="`threshold`, the module's newer one: alpha or -beta; `linear`, its older one: alpha - beta "
         "(queueing - gamma).",
     )
     rtt_gain: float = Field(default=1, gt=0, le=1, description="Weight of a packet's RTT in the smoothed one.")

@@ -36,7 +36,7 @@ class LearnedConfig(PluginConfig):
     """Options that all learned tuners have."""
 
     workload: Workload = Field(default="websearch", description="Whose policy and weights of the reward.")
-    policy: str = Field(default="", description="Another policy file (ONNX) than the shipped one of the workload.")
+    policy: str = Field(default="", description="Another policy file (ONNX).")
     slot: float = Field(default=10, ge=1, le=1000, description="Time between two decisions, in base RTTs.")
     alpha: Size = Field(default=20e3, ge=1e3, description="Least Kmin, E(0); the other E(n) are its doubles.")
 

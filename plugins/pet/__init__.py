@@ -39,22 +39,19 @@ class PetConfig(LearnedConfig):
 
     goal: Goal = Field(
         default="paper",
-        description="What its policy was trained for: the paper's reward, or completion times, whatever the workload "
-        "(fct).",
+        description="What its policy was trained for: the paper's reward, or completion times (fct).",
     )
-    flows: bool = Field(
-        default=True, description="Let it see incast degree and mice share; without, the policies of its ablation."
-    )
+    flows: bool = Field(default=True, description="Let it see incast degree and mice share.")
     online: bool = Field(default=False, description="Go on training in the run (torch; the extra [train]).")
     explore: Ratio = Field(default=0.2, ge=0, le=1, description="Online: share of decisions drawn from the policy.")
     guard: Ratio = Field(
         default=0.2,
         gt=0,
         le=1,
-        description="Online: static thresholds take over where the reward is lower than theirs by this share.",
+        description="Online: static thresholds take over where the reward is lower by this share.",
     )
     learn: int = Field(default=0, ge=0, description="Online: slots after which it learns no more; 0 for never.")
-    seed: int = Field(default=1, ge=0, description="Online: of what is drawn; every switch makes its own of it.")
+    seed: int = Field(default=1, ge=0, description="Online: of what is drawn.")
 
     @model_validator(mode="after")
     def _of_one_goal(self) -> Self:

@@ -29,8 +29,8 @@ JSON alone. Tables fit the terminal, or `COLUMNS`.
 | 2 | bad input: nothing was built |
 | 3 | it ran, but the result is degraded: the emulation could not keep up, or was ended early |
 
-`testbed --verbose VERB ...` (`-v`) logs what is built, decided and refused, one line each: time, package, event,
-`key=value`. Nothing is logged per packet or decision, nor by the runs of a sweep.
+`testbed --verbose VERB ...` (`-v`) logs what is built, decided and refused, but not per packet or decision, nor by the
+runs of a sweep.
 
 `testbed --install-completion` has bash, zsh or fish complete experiments, plugins, options, and the keys and values of
 `--set`. Below, the default stands in brackets.

@@ -26,11 +26,6 @@ gauges. Dashboards: [Monitoring](../howto/monitoring.md).
 
     rate(testbed_port_tx_bytes_total[5s]) / on (instance) group_left () rate(testbed_nominal_time_seconds[5s])
 
-and what each of several `controllers:` gets of what they share
-
-    rate(testbed_controller_acked_bytes_total[5s])
-      / on (instance) group_left () sum by (instance) (rate(testbed_controller_acked_bytes_total[5s]))
-
 Values are new five times per second of wall time. Up to {MOST_FLOWS} flows have figures of their own; of more there are
 those of each sending host: `flow="h1"` is the sum of its flows (`dst="*"`), with the RTTs of all of them.
 

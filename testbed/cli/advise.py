@@ -35,14 +35,14 @@ def advise(  # noqa: PLR0917 - one parameter per option
         list[str] | None,
         typer.Option(
             metavar="[TRAFFIC:]CONDITION",
-            help="What must hold, as 'ql_p99 < 20*us' or 'goodput >= 0.97*baseline' (which is the default).",
+            help="What must hold; by default 'goodput >= 0.97*baseline'.",
         ),
     ] = None,
     change: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KEY=LOW..HIGH|KEY=A,B",
-            help="What may be changed; by default Kmin, Kmax and Pmax of the queues that the traffic uses.",
+            help="What may be changed; by default Kmin, Kmax and Pmax of the traffic's queues.",
         ),
     ] = None,
     keep: Annotated[
@@ -52,9 +52,7 @@ def advise(  # noqa: PLR0917 - one parameter per option
     budget: Annotated[str, typer.Option(metavar="TIME", help="Wall time for all of it.")] = "10 min",
     runs: Annotated[
         int | None,
-        typer.Option(
-            metavar="NUMBER", min=1, help="Runs, instead of a time: the answer is then the same on any machine."
-        ),
+        typer.Option(metavar="NUMBER", min=1, help="Instead of a time: the answer is then the same on any machine."),
     ] = None,
     draws: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Draws to choose candidates by.")] = 3,
     checks: Annotated[int, typer.Option(metavar="NUMBER", min=6, help="Draws to measure the advised one on.")] = 9,

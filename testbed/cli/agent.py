@@ -19,8 +19,8 @@ def agent(
 
         sudo testbed agent --check eth2
 
-    It sends and answers the experiment's packets on one real interface, and leaves that as it was. Exit code 2: the
-    interface does not fit, with all reasons; 1: the run did not end as its operator asked.
+    It uses one real interface, and leaves that as it was. Exit code 2: the interface does not fit; 1: the run did not
+    end as its operator asked.
     """
     if identify:
         from testbed.cli.shared import print_json

@@ -15,7 +15,7 @@ def check(
         str,
         typer.Argument(
             metavar="PLUGIN",
-            help="Name or path of a controller, tuner, path chooser or credit controller.",
+            help="Name or path of a plugin of any kind.",
             autocompletion=completion.plugins(*completion.KINDS, "path chooser", "credit controller"),
         ),
     ],
@@ -27,7 +27,7 @@ def check(
         typer.Option("--set", metavar="KEY=VALUE", help="An option of the plugin; may be repeated."),
     ] = None,
     integers: Annotated[
-        bool, typer.Option("--integers", help="Refuse C that computes with fractions or divides, as NICs do.")
+        bool, typer.Option("--integers", help="Refuse C that computes with fractions or divides.")
     ] = False,
     format: Formatted = Format.text,
 ) -> None:

@@ -49,11 +49,11 @@ def coexist(  # noqa: PLR0917 - one parameter per option
     ] = None,
     format: shared.Formatted = shared.Format.text,
 ) -> None:
-    """Put controllers in pairs into one rack, half of the flows each, and print what each got of its fair share.
+    """Put controllers in pairs into one rack, half of the flows each, and print what each got of its share.
 
         testbed coexist hpcc,swift,dcqcn --set tuner.preset=secn1 --jobs 2 --picture shares.svg
 
-    1 is fair: goodput per flow / that of all flows. On the diagonal a controller meets itself. Exit code 3: a run
+    1 is fair: goodput per flow / that of all flows. Exit code 3: a run
     was degraded.
     """
     from testbed.base.extras import need

@@ -26,7 +26,7 @@ def compare(  # noqa: PLR0917 - one parameter per option
         list[str] | None,
         typer.Option(
             metavar="CONDITION",
-            help="Exit code 1 if it holds for any variant's medians: 'su < 0.9*baseline'; may be repeated.",
+            help="Exit code 1 if it holds for a variant's medians: 'su < 0.9*baseline'; may be repeated.",
         ),
     ] = None,
     clean_only: Annotated[bool, typer.Option("--clean-only", help="Leave degraded runs out.")] = False,
@@ -53,9 +53,9 @@ def compare(  # noqa: PLR0917 - one parameter per option
 
     What is better, worse and dominated: docs/howto/compare.md.
 
-    A condition has figures of summary.json in SI units; the units `ns us ms s kbit Mbit Gbit`; `baseline`; `+ - *
-    /`, parentheses, `< <= > >=`, `and`, `or`, `not`. Exit code 1:
-    a condition holds, or cannot be decided (an unknown figure, no baseline, a missing cell, a degraded run).
+    A condition has figures of summary.json in SI units; `ns us ms s kbit Mbit Gbit`; `baseline`; `+ - * /`,
+    parentheses, `< <= > >=`, `and`, `or`, `not`. Exit code 1: a condition holds, or cannot be decided (an unknown
+    figure, no baseline, a missing cell, a degraded run).
     """
     from testbed.results.compare import gather
     from testbed.results.compare.as_csv import as_csv

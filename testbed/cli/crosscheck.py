@@ -27,7 +27,7 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
     engines: Annotated[
         str,
         typer.Option(
-            metavar="A,B,...", help="Of fluid, virtual, live and kernel; live must decide as virtual, to the byte."
+            metavar="A,B,...", help="Of fluid, virtual, kernel, and live, which must decide as virtual to the byte."
         ),
     ] = "fluid,virtual,kernel",
     seeds: Annotated[
@@ -35,18 +35,16 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
         typer.Option(
             metavar="NUMBER",
             min=1,
-            help="Seeds on the virtual engine; with several, what differs by chance is told apart.",
+            help="Seeds on the virtual engine; several tell chance apart.",
         ),
     ] = 1,
     duration: shared.Duration = "",
-    dilation: Annotated[
-        str, typer.Option(metavar="NUMBER", help="Of the kernel and the live engine: wall seconds per nominal second.")
-    ] = "",
+    dilation: Annotated[str, typer.Option(metavar="NUMBER", help="Of the kernel and the live engine.")] = "",
     seed: Annotated[
         int | None, typer.Option(metavar="NUMBER", min=0, help="The first seed; by default the file's.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Folder for the results, with one folder per engine.")
+        Path | None, typer.Option(metavar="FOLDER", help="Folder for the results, one per engine in it.")
     ] = None,
     format: shared.Formatted = shared.Format.text,
 ) -> None:
@@ -54,9 +52,8 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
 
         testbed crosscheck websearch --engines fluid,virtual --seeds 5
 
-    The reference is the kernel's run, or the virtual engine's if that one is not clean or not made. Bounds:
-    docs/explanation/engines.md. Exit code 0: all runs are clean and all figures within bounds; 3: not so; 2: no engine
-    can run it.
+    The reference is the kernel's run if it is clean, else the virtual engine's. Bounds: docs/explanation/engines.md.
+    Exit code 0: all runs are clean and all figures within bounds; 3: not so; 2: no engine can run it.
     """
     from testbed.experiment import meaningless
     from testbed.live.broadcast import observer

@@ -19,6 +19,6 @@ def distil(  # noqa: PLR0917 - one parameter per option
 
         testbed distil adpg --set network=mine/network.json --out trees
 
-    It is accepted by closed loops of up to 1024 flows, or refused after four seeds, and nothing is kept (exit code 1).
+    It is accepted by closed loops of up to 1024 flows, or refused after four seeds (exit code 1).
     """
     run_job("distil", name, settings, {"seed": seed}, preset, out, dry_run, format)

@@ -12,8 +12,8 @@ def doctor(format: Formatted = Format.text) -> None:
 
         sudo testbed doctor
 
-    `missing`: a run needs it; `optional`: it works without; `unknown`: only root can see it. Exit code 1: something
-    is missing. As root it also names the dilation from which on `incast-64` should be clean on an idle machine.
+    `missing`: a run needs it; `optional`: it works without; `unknown`: only root can see it. Exit code 1: something is
+    missing. As root it also names the dilation from which on `incast-64` should be clean.
     """
     from testbed.engines.kernel import doctor as machine
     from testbed.engines.kernel.speed import suggest

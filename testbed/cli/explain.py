@@ -14,12 +14,8 @@ from testbed.cli.shared_job import DryRun, Name, Options, Out, Preset, run_job
 def explain(  # noqa: PLR0917 - one parameter per option
     name: Name,
     settings: Options = None,
-    run: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="A results folder: also explain what was decided there.")
-    ] = None,
-    flow: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of --run, for example h1-h9; by default the first.")
-    ] = None,
+    run: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Also explain what was decided there.")] = None,
+    flow: Annotated[str | None, typer.Option(metavar="NAME", help="Of --run; by default the first.")] = None,
     trust: Trust = False,
     preset: Preset = None,
     out: Out = None,

@@ -28,7 +28,7 @@ def exporter(
     ] = None,
     root: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder that stands for / (for tests).")] = Path("/"),
 ) -> None:
-    """Export a lab host's settings, drift, policy, PCC and NIC counters; in the foreground, until SIGTERM.
+    """Export a lab host's settings, drift, policy, PCC and NIC counters, until SIGTERM.
 
         testbed exporter --listen 10.99.0.1:9465
         sudo testbed exporter --write-registers --every 15

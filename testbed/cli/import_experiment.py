@@ -15,7 +15,7 @@ def import_experiment(
     out: Annotated[Path, typer.Option(metavar="FILE.yaml", help="The experiment file to write.")],
     controller: Annotated[str, typer.Option(metavar="NAME|PATH", help="Instead of the one that the files name.")] = "",
 ) -> None:
-    """Write files of other tools as an experiment, with comments: what each was taken for, and what is left out.
+    """Write files of other tools as an experiment, with comments on what is taken and left out.
 
         testbed import fat-tree.topo cm.tm --out fat-tree.yaml
 

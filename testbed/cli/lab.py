@@ -33,11 +33,11 @@ def vars_(  # noqa: PLR0917 - one parameter per option
         Format, typer.Option(metavar="|".join(Format), help="json can be given to ansible-playbook: -e @FILE.")
     ] = Format.json,
 ) -> None:
-    """Print an experiment's controller and ECN thresholds as variables for ansible/site.yml, in the tools' units.
+    """Print an experiment's controller and thresholds as variables for ansible/site.yml, in the tools' units.
 
         testbed lab vars incast-8 --line-rate "200 Gbit/s" > experiment.json
 
-    stderr says where the hardware behaves differently (docs/howto/lab.md).
+    stderr says where the hardware differs (docs/howto/lab.md).
     """
     from testbed.engines.lab import ansible_vars
 
@@ -60,7 +60,7 @@ def rollouts_(
     ] = None,
     format: Formatted = Format.text,
 ) -> None:
-    """List the rollouts made from here: id, when, experiment, controller, hosts, state. The last one comes first.
+    """List the rollouts made from here, the last one first.
 
     testbed lab rollouts
     """

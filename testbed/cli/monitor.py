@@ -17,7 +17,7 @@ monitor = typer.Typer(cls=Group, help="Watch runs with Prometheus and Grafana.",
 def up(
     dir: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Where data and logs are kept; by default ~/.local/state/testbed/monitor."),
+        typer.Option(metavar="FOLDER", help="For data and logs; by default ~/.local/state/testbed/monitor."),
     ] = None,
     prometheus_port: Annotated[
         int, typer.Option(metavar="NUMBER", min=1, max=65535, help="Where Prometheus listens.")
@@ -27,7 +27,7 @@ def up(
     ] = 3000,
     target: Annotated[
         list[str] | None,
-        typer.Option(metavar="HOST:PORT", help="Scrape this, too, besides runs on this machine; may be repeated."),
+        typer.Option(metavar="HOST:PORT", help="Scrape this, too; may be repeated."),
     ] = None,
 ) -> None:
     """Start Prometheus and Grafana with testbed's dashboards, on loopback, until Ctrl-C.

@@ -12,11 +12,11 @@ from testbed.cli.shared import Format, Formatted, Trust, answer, plugin
 
 def replay(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A results folder.")],
-    controller: Annotated[str, plugin("controller", "Another controller on the same feedback: a name or a path.")] = "",
+    controller: Annotated[str, plugin("controller", "Another one on the same feedback: a name or a path.")] = "",
     trust: Trust = False,
     format: Formatted = Format.text,
 ) -> None:
-    """Feed a run's recorded feedback to its controller again: same decisions, or where is the first difference?
+    """Feed a run's recorded feedback to its controller again, and compare decisions.
 
         testbed replay results/incast-8-swift-20261128-071200 --controller ./my_swift.py
 

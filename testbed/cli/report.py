@@ -18,7 +18,7 @@ def report(
     ] = None,
     flow: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Show the decisions for this flow, for example h3-h65; may be repeated."),
+        typer.Option(metavar="NAME", help="Show the decisions for this flow; may be repeated."),
     ] = None,
     format: Formatted = Format.text,
 ) -> None:
@@ -26,7 +26,7 @@ def report(
 
         testbed report results/incast-64-dcqcn-20261128-071200 --flow h3-h65 --out one-flow.html
 
-    docs/reference/results.md says what the page has. Without --flow up to 16 flows, of all kinds, show their decisions.
+    Without --flow up to 16 flows, of all kinds, show their decisions.
     """
     from testbed.results.report import build
 

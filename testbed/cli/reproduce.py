@@ -37,14 +37,10 @@ class TableFormat(StrEnum):
 def reproduce(  # noqa: PLR0917 - one parameter per option
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="[NAME]", help="A published comparison, 'all' of them, a file of your own, or a test plan."
-        ),
+        typer.Argument(metavar="[NAME]", help="A published comparison, 'all', a file of your own, or a test plan."),
     ] = "",
-    list_: Annotated[bool, typer.Option("--list", help="List the comparisons and where they were printed.")] = False,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A part that takes up to ten minutes; says what it cut.")
-    ] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List them, and where they were printed.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A part, up to ten minutes; says what it cut.")] = False,
     row: Annotated[
         list[str] | None, typer.Option(metavar="ROW", help="Run only this row, of a plan this case; may be repeated.")
     ] = None,

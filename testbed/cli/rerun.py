@@ -32,19 +32,19 @@ def rerun(  # noqa: PLR0917 - one parameter per option
     verbose: shared.Verbose = False,
     format: shared.Formatted = shared.Format.text,
 ) -> None:
-    """Run again what a result holds: the same experiment, plugins, options, engine, seed and captures.
+    """Run again what a result holds: experiment, plugins, options, engine, seed, captures.
 
         testbed rerun report.html
         testbed rerun results/incast-8-hpcc-20261128-071200 --set traffic.senders=4 --out now
 
-    stderr says what differs from then. Files that the experiment names are taken from the result.
+    stderr says what differs from then. The experiment's files are those of the result.
 
-    A run of the virtual engine is compared with the result, file by file: `equal`, or the first difference and exit
-    code 1; of a live run decisions and samples. Runs of other engines, with apps, ended early or changed by an option
-    are not compared. What is compared is kept with --out alone.
+    On the virtual engine every file is compared with the result: `equal`, or the first difference and exit code 1; of a
+    live run decisions and samples. Runs of other engines, with apps, ended early or changed by an option are not
+    compared. What is compared is kept with --out alone.
 
-    A plugin of the result runs only if it is installed, or your own file and unchanged. Else it is named, and nothing
-    is loaded (exit code 2); --trust runs it with your rights (SECURITY.md).
+    A plugin of the result runs only if it is installed, or your own file and unchanged. Else nothing is loaded (exit
+    code 2); --trust runs it with your rights (SECURITY.md).
     """
     shared.log_if(verbose)
     from testbed.runs.rerun import Result

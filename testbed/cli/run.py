@@ -38,7 +38,7 @@ def run(  # noqa: PLR0917 - one parameter per option
     ] = None,
     snap: Annotated[
         str,
-        typer.Option(metavar="SIZE", help="How much of each packet is kept: '336 B' for all headers; by default all."),
+        typer.Option(metavar="SIZE", help="How much of each packet is kept: '336 B' has all headers; by default all."),
     ] = "",
     inventory: Inventory = None,
     playbook: Playbook = True,
@@ -48,7 +48,7 @@ def run(  # noqa: PLR0917 - one parameter per option
             metavar="NUMBER",
             min=1,
             max=MOST_PARTS,
-            help="Threads of the virtual engine; by default one below 512 hosts. Figures are the same.",
+            help="Of the virtual engine; by default one below 512 hosts. Figures are the same.",
         ),
     ] = None,
     alone: Annotated[
@@ -71,8 +71,7 @@ def run(  # noqa: PLR0917 - one parameter per option
     `kernel` has real packets, `virtual` simulates with the rack's own programs, `live` does so in wall time, `fluid`
     models rates (docs/explanation/engines.md). --inventory takes real hosts (docs/howto/agents.md).
 
-    Another controller than the file's brings the thresholds that it is made for (`dctcp`, `nscc`), unless a tuner or
-    a preset is named.
+    A controller that is not the file's brings its thresholds (`dctcp`, `nscc`), unless a tuner or a preset is named.
     """
     shared.log_if(verbose)
     lab, its = shared_run.lab(inventory, engine, playbook)

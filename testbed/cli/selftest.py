@@ -10,7 +10,7 @@ from testbed.cli.shared import Format, Formatted, print_json
 
 
 def selftest(
-    quiet: Annotated[int, typer.Option(metavar="NUMBER", help="Undisturbed runs, which must be clean.")] = 3,
+    quiet: Annotated[int, typer.Option(metavar="NUMBER", help="Undisturbed runs.")] = 3,
     only: Annotated[str, typer.Option(metavar="TEXT", help="Only faults whose name contains this.")] = "",
     format: Formatted = Format.text,
 ) -> None:
@@ -18,8 +18,8 @@ def selftest(
 
         sudo testbed selftest --only 'wrong rate'
 
-    After a few undisturbed runs, which must be clean, it injects faults for real: docs/explanation/fidelity.md has
-    them. Exit code 1: a verdict missed one.
+    Undisturbed runs must be clean, and injected faults be named (docs/explanation/fidelity.md). Exit code 1: a verdict
+    missed one.
     """
     from testbed.engines.kernel import doctor
 

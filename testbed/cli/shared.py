@@ -68,15 +68,14 @@ def plugin(kind: str, help: str, metavar: str = "NAME|PATH") -> Any:
     return typer.Option(metavar=metavar, help=help, autocompletion=completion.plugins(kind))
 
 
-Controller = Annotated[str, plugin("controller", "Congestion control instead of the file's: a name or a path.")]
+Controller = Annotated[str, plugin("controller", "Instead of the file's: a name or a path.")]
 Duration = Annotated[str, typer.Option(metavar="TIME", help="Nominal length, for example '10 ms'.")]
 UntilRest = Annotated[
     str,
     typer.Option(
         "--until-rest",
         metavar="MOST",
-        help="Go on until the window is at rest, at most this long ('200 ms'). Figures are of the last window. Not in "
-        "a lab.",
+        help="Go on until the window is at rest, at most this long. Figures are of the last window. Not in a lab.",
     ),
 ]
 Dilation = Annotated[
@@ -88,7 +87,7 @@ Dilation = Annotated[
 Seed = Annotated[int | None, typer.Option(metavar="NUMBER", min=0, help="Seed of everything random.")]
 Engine = Annotated[
     EngineChoice | None,
-    choice(EngineChoice, "What carries the traffic; by default what the file says, or the kernel."),
+    choice(EngineChoice, "By default what the file says, or the kernel."),
 ]
 EngineOrVirtual = Annotated[
     EngineChoice, choice(EngineChoice, "What carries the traffic; `kernel` is real packets (needs root).")
@@ -99,16 +98,14 @@ Repeat = Annotated[
 Jobs = Annotated[
     int | None,
     typer.Option(
-        metavar="NUMBER", min=1, help="Runs at the same time, by default one; those in the kernel disturb each other."
+        metavar="NUMBER", min=1, help="Runs at the same time, by default one; in the kernel they disturb each other."
     ),
 ]
 On = Annotated[
     str | None,
-    typer.Option(
-        metavar="ray|ray://HOST:PORT", help="Run on the nodes of a Ray cluster, not in processes of this machine."
-    ),
+    typer.Option(metavar="ray|ray://HOST:PORT", help="Run on the nodes of a Ray cluster (docs/howto/cluster.md)."),
 ]
-Tuner = Annotated[str, plugin("tuner", "ECN tuner instead of the file's: a name or a path.")]
+Tuner = Annotated[str, plugin("tuner", "Instead of the file's: a name or a path.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -121,9 +118,7 @@ Settings = Annotated[
 
 Trust = Annotated[
     bool,
-    typer.Option(
-        "--trust", help="Let plugins run that a result brings; else only what is installed, and your own files."
-    ),
+    typer.Option("--trust", help="Let plugins run that a result brings."),
 ]
 
 

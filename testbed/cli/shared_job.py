@@ -34,13 +34,11 @@ Options = Annotated[
     ),
 ]
 Preset = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Start from these options; by default the job's first preset.")
+    str | None, typer.Option(metavar="NAME", help="Options to begin with; by default the job's first preset.")
 ]
 Seed = Annotated[int | None, typer.Option(metavar="NUMBER", min=0, help="Seed of everything random.")]
-Out = Annotated[
-    Path | None, typer.Option(metavar="FOLDER", help="New folder for what is made; by default one in ./results.")
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the options with what they mean; do nothing.")]
+Out = Annotated[Path | None, typer.Option(metavar="FOLDER", help="New folder; by default one in ./results.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the options; do nothing.")]
 
 
 def run_job(  # noqa: PLR0917 - one parameter per option

@@ -26,18 +26,18 @@ MetricsAddr = Annotated[
     str | None,
     typer.Option(
         metavar="HOST:PORT",
-        help="Where Prometheus, 'testbed watch' and browsers find the run; 'none': nowhere. By default 127.0.0.1:9464, "
-        "or the next free port.",
+        help="Where Prometheus, 'testbed watch' and browsers find the run, or 'none'. By default 127.0.0.1:9464, or "
+        "the next free port.",
     ),
 ]
-Ui = Annotated[bool, typer.Option("--ui", help="Serve a live page at that address as well, and print it.")]
+Ui = Annotated[bool, typer.Option("--ui", help="Serve a live page there as well, and print its address.")]
 AllowEdits = Annotated[
     bool,
     typer.Option("--allow-edits", help="With --ui: whoever has the printed address can set thresholds."),
 ]
 Inventory = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Ansible inventory: run over the wires of its hosts, in real time."),
+    typer.Option(metavar="FILE", help="Ansible inventory: run over its hosts' wires, in real time."),
 ]
 Playbook = Annotated[
     bool,

@@ -33,7 +33,7 @@ def shell(
     context: typer.Context,
     run: Annotated[
         str,
-        typer.Argument(metavar="RUN", help="The run's results folder, or its name; not needed if it is the only one."),
+        typer.Argument(metavar="RUN", help="Its results folder, or its name; not needed if it is the only one."),
     ] = "",
     host: Annotated[str, typer.Argument(metavar="HOST", help="A host (h3) or a switch (s1).")] = "",
     format: Formatted = Format.text,
@@ -43,8 +43,8 @@ def shell(
         sudo testbed shell
         sudo testbed shell h1 -- tcpdump -ni e0 -c 10
 
-    What stands behind -- is run there, else $SHELL. Network, processes and names are the rack's, files the machine's.
-    What is started inside ends with the run. The exit code is the command's.
+    What stands behind -- is run there, else $SHELL; its exit code is given. Network, processes and names are the
+    rack's, files the machine's. What is started inside ends with the run.
     """
     if os.geteuid() != 0:
         raise TestbedError("the namespaces of a rack are root's; run it with sudo: sudo testbed shell ...")

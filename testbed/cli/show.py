@@ -19,7 +19,7 @@ def show(  # noqa: PLR0917 - one parameter per option
     seed: shared.Seed = None,
     format: shared.Formatted = shared.Format.text,
 ) -> None:
-    """Print an experiment with every default spelled out, and what its traffic and thresholds amount to.
+    """Print an experiment file with every default spelled out, and what traffic and thresholds amount to.
 
         testbed show websearch --set 'traffic.load=60 %'
 

@@ -27,8 +27,8 @@ def sweep(  # noqa: PLR0917 - one parameter per option
         typer.Option(
             "--set",
             metavar="KEY=V1,V2,...",
-            help="Values for any key of the file; may be repeated. Of one of several plugins: "
-            "controller[dcqcn].window=bdp,none. Commas in brackets, braces or quotes do not separate.",
+            help="Values for any key; may be repeated. Of one of several plugins: controller[dcqcn].window=bdp,none. "
+            "Commas in brackets, braces or quotes do not separate.",
             autocompletion=completion.settings,
         ),
     ] = None,
@@ -40,15 +40,15 @@ def sweep(  # noqa: PLR0917 - one parameter per option
         float | None,
         typer.Option(
             metavar="PERCENT",
-            help="Add repeats until the medians' intervals hold with this probability: 95 are six runs each, 99 eight.",
+            help="Add repeats until medians' intervals hold with this probability: 95 are six runs each, 99 eight.",
         ),
     ] = None,
     within: Annotated[
         float | None,
         typer.Option(
             metavar="PERCENT",
-            help="And until those of SU, FR, mean QL and slowdown p99 reach at most this far from their middle, in % "
-            "of the median; at most 30 runs.",
+            help="And until those of SU, FR, mean QL and slowdown p99 reach at most so far from their middle, in % of "
+            "the median; at most 30 runs.",
         ),
     ] = None,
     seed: Annotated[
@@ -61,7 +61,7 @@ def sweep(  # noqa: PLR0917 - one parameter per option
         Path | None, typer.Option(metavar="FOLDER", help="Folder for the cells; a sweep begun there goes on.")
     ] = None,
     resume: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Go on with the sweep in FOLDER; it says the rest.")
+        Path | None, typer.Option(metavar="FOLDER", help="Go on with the sweep in FOLDER, which says the rest.")
     ] = None,
     trust: shared.Trust = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check all cells and list them; run nothing.")] = False,
@@ -72,8 +72,8 @@ def sweep(  # noqa: PLR0917 - one parameter per option
         testbed sweep incast-64 --engine virtual --controller dcqcn,hpcc --set traffic.senders=2,8 --jobs 4 --out sweep1
         testbed compare sweep1
 
-    Each cell is a results folder below --out. The same command again, or --resume, goes on with a sweep that was
-    ended (docs/howto/compare.md). Exit code 1: a cell failed, or the sweep was ended early; 3: a cell is degraded.
+    Each cell is a results folder below --out. The same command again goes on with what was ended
+    (docs/howto/compare.md). Exit code 1: a cell failed, or the sweep was ended early; 3: a cell is degraded.
     """
     from testbed.runs.sweep import prepare
     from testbed.runs.sweep.grid import Request

@@ -28,7 +28,7 @@ def attach(
     buffer: Annotated[str, typer.Option(metavar="SIZE", help="What may wait at a port.")] = "5 MB",
     format: Formatted = Format.text,
 ) -> None:
-    """Make interfaces switch ports: a shaper, a queue with RED marking, INT and counters. They mark nothing yet.
+    """Make interfaces switch ports (shaper, queue with RED, INT, counters), which mark nothing yet.
 
     sudo testbed switch attach swp1 swp2 --rate "1 Gbit/s"
     """
@@ -65,7 +65,7 @@ def set_(
     ] = "",
     format: Formatted = Format.text,
 ) -> None:
-    """Set ECN thresholds, at once for every port; what is not given stays. Prints what the kernel reads back.
+    """Set ECN thresholds, at once for every port; what is not given stays.
 
     sudo testbed switch set swp1 --kmin "100 kB" --kmax "400 kB" --pmax "20 %"
     """
@@ -84,7 +84,7 @@ def set_(
 
 @switch.command(cls=Command)
 def detach(ports: Ports = None, format: Formatted = Format.text) -> None:
-    """Take program and shaper from these ports, or from all: then nothing of the switch is left.
+    """Take program and shaper from these ports, or from all.
 
     sudo testbed switch detach
     """

@@ -29,8 +29,8 @@ def train(  # noqa: PLR0917 - one parameter per option
         testbed train adpg --seed 2 --out mine
         testbed train adpg --dry-run
 
-    The same seed gives the same files to the bit on one machine. A policy that did not converge is dropped, and the
-    next seed is tried. A plugin of your own: docs/howto/train.md.
+    On one machine a seed gives the same files to the bit. Where a policy does not converge the next seed is tried. A
+    plugin of your own: docs/howto/train.md.
     """
     given = {"seed": seed, "from_run": None if start is None else str(start.absolute())}
     run_job("train", name, settings, given, preset, out, dry_run, format)

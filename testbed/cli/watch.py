@@ -25,7 +25,7 @@ EXIT_CODES = {"clean": 0, "degraded": 3}
 
 RunArgument = Annotated[
     str,
-    typer.Argument(metavar="[RUN]", help="HOST:PORT or the port of a run that goes on, or a results folder."),
+    typer.Argument(metavar="[RUN]", help="HOST:PORT or port of a run, or a results folder."),
 ]
 
 
@@ -35,8 +35,8 @@ def watch(run: RunArgument = f"{HOST}:{PORT}", format: Formatted = Format.text) 
         testbed watch
         testbed watch results/incast-64-dcqcn-20261128-071200
 
-    Without a terminal it prints a line per second; as JSON an event per line, from the beginning of the run. The
-    exit code is the run's; 2 if no run answers, and 130 after Ctrl-C, which does not end the run.
+    Without a terminal it prints a line per second; as JSON an event per line, from the beginning. The exit code is the
+    run's; 2 if none answers, and 130 after Ctrl-C, which does not end it.
     """
     if Path(run).is_dir() or run.endswith("/"):
         _show_folder(Path(run), format)

@@ -35,7 +35,7 @@ Name = Annotated[str, AfterValidator(_name)]
 
 
 class Ready(Part):
-    """When it is ready, by one of two; the run begins, and apps that are listed later start, only then."""
+    """When it is ready, by one of two; only then does the run begin, and do later apps start."""
 
     port: Annotated[int, Field(strict=True, ge=1, le=65535)] | None = Field(
         default=None, description="It listens at this TCP port."
@@ -58,7 +58,7 @@ class AppFigure(Part):
     )
     kind: Literal["count", "rate", "time"] = Field(
         default="count",
-        description="A `rate` is multiplied by the dilation and a `time` divided by it: apps live in wall time.",
+        description="A `rate` is multiplied by the dilation, a `time` divided by it.",
     )
     unit: str = Field(default="", description="Shown behind it: `1/s`.")
 
@@ -66,9 +66,8 @@ class AppFigure(Part):
 class App(Part):
     """Commands that run inside hosts, in wall time, with the kernel or live engine.
 
-    It finds the hosts by their names (h1), and TESTBED_SECONDS (wall seconds from its start to its stop), TESTBED_HOST,
-    TESTBED_NUMBER (0 at the first of its hosts), TESTBED_DILATION and TESTBED_PYTHON in its environment. What it prints
-    is in `apps/` of the results. If it fails, the run ends.
+    It finds hosts by name (h1), and in its environment TESTBED_SECONDS (wall seconds from start to stop), TESTBED_HOST,
+    TESTBED_NUMBER (0 at its first host), TESTBED_DILATION and TESTBED_PYTHON. If it fails, the run ends.
     """
 
     name: Name = Field(description="Its name in the results; with several hosts each adds its own: tcp-h2.")

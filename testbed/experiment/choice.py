@@ -33,20 +33,19 @@ class PluginChoice(Named):
 
 
 class ControllerChoice(PluginChoice):
-    """Sender-side congestion control, and any of its options. A plain name will do: `controller: swift`."""
+    """Sender-side congestion control. A plain name will do: `controller: swift`."""
 
     compiled: bool = Field(
-        default=True, description="Machine code decides, if the controller can be compiled; false: Python, to debug it."
+        default=True, description="Machine code decides, if it can be compiled; false: Python, to debug it."
     )
     isolate: bool = Field(
         default=False,
-        description="A controller in C decides in [a process of its own](../howto/c.md#crashes). Each call takes "
-        "microseconds longer.",
+        description="A controller in C decides in [a process of its own](../howto/c.md#crashes).",
     )
     decision_cost: Annotated[Time, Field(ge=0)] = Field(
         default=0.0,
-        description="Nominal time of a decision on a NIC's core, which makes one after the other. Virtual and live "
-        "engine, controllers per flow.",
+        description="Time of a decision on a NIC's core, which makes one after the other. Virtual and live engine, "
+        "controllers per flow.",
     )
 
 
@@ -57,8 +56,7 @@ SWITCHED = (ECMP, "spray", "flowlet", "adaptive", "valiant")  # what switches do
 class RoutingChoice(PluginChoice):
     """Who chooses among paths of equal cost. A plain name will do: `routing: spray`.
 
-    Switches do by `ecmp`, `spray`, `flowlet`, `adaptive` and `valiant`; any other name is a path chooser in the
-    sender's NIC ([many paths](racks.md#many-paths)).
+    Who does it, and how: [many paths](racks.md#many-paths).
     """
 
     name: str = Field(
@@ -68,7 +66,7 @@ class RoutingChoice(PluginChoice):
     )
     compiled: bool = Field(
         default=True,
-        description="Machine code chooses, if the path chooser can be compiled; false: Python, to debug it.",
+        description="Machine code chooses, if it can be compiled; false: Python, to debug it.",
     )
     gap: Annotated[Time, Field(gt=0)] | None = Field(
         default=None,
@@ -96,7 +94,7 @@ class RoutingChoice(PluginChoice):
 
 
 class ReceiverChoice(PluginChoice):
-    """Receiver-side credit control: flows send what receivers grant, if their controllers let them; by default none."""
+    """[Receiver-side credit control](credits.md); by default none."""
 
     compiled: bool = Field(
         default=True, description="Machine code decides, if it can be compiled; false: Python, to debug it."
@@ -107,7 +105,7 @@ MOST_NAMED = 20
 
 
 class FlowsOf(Part):
-    """Flows of any of the hosts, with any of the labels, or of any of the numbers."""
+    """Which flows: of any of the hosts, labels or numbers."""
 
     hosts: list[HostName] = Field(default=[], description="Sending hosts.")
     labels: list[str] = Field(default=[], description="Labels that the traffic pattern gives, such as `long`.")
@@ -123,7 +121,7 @@ class FlowsOf(Part):
 
 
 class SharingController(ControllerChoice):
-    """Controllers of some flows; `controller` decides about all others. Of several entries the first holds."""
+    """Controllers of some flows. Of several entries the first holds."""
 
     of: FlowsOf
 
@@ -137,13 +135,11 @@ def deciders(controllers: Sequence[SharingController], plan: Plan) -> Ints:
 
 
 class PacketsOf(Part):
-    """Packets of some flows, if not as `traffic` and `transport` say. Of several entries the first holds."""
+    """Packets of some flows. Of several entries the first holds."""
 
     of: FlowsOf
     dscp: Dscp | None = Field(default=None, description="DSCP of their packets.")
-    ecn: Ecn | None = Field(
-        default=None, description="`off`: they are not ECN-capable; `ce`: their sender has marked all of them."
-    )
+    ecn: Ecn | None = Field(default=None, description="`off`: not ECN-capable; `ce`: marked by their senders.")
     messages: Annotated[Size, Field(gt=0)] | None = Field(
         default=None, description="Size of their messages, if it is not that of `transport.messages`."
     )

@@ -48,8 +48,8 @@ class EventSpec(Part):
     at: Moment = Field(description="When it happens.")
     down: Annotated[str, AfterValidator(_link_or_share)] | None = Field(
         default=None,
-        description="The link that fails, such as `leaf1-spine1`, or `h3-leaf1` of a host; or a share of those between "
-        "switches such as `10 %`, at least one, chosen by the seed.",
+        description="The link that fails: `leaf1-spine1`, or `h3-leaf1` of a host; or a share of those between "
+        "switches, `10 %`, chosen by the seed.",
     )
     up: str | None = Field(default=None, description="The link that comes back up, or `all` that are down.")
     set: dict[str, Value] = Field(
@@ -58,7 +58,7 @@ class EventSpec(Part):
     )
     detected_after: Moment = Field(
         default=0.0,
-        description="How long the switches take to detect it, and keep their routes.",
+        description="How long switches keep their routes.",
     )
 
     @model_validator(mode="after")

@@ -83,7 +83,7 @@ class Record(Part):
     )
     decisions: Annotated[int, Field(strict=True, ge=0, le=MOST_CELLS)] = Field(
         default=1_000_000,
-        description="For `testbed replay`: the first decisions are kept, about so many; 0 keeps none.",
+        description="For `testbed replay`: about so many are kept, the first ones.",
     )
     report: Annotated[bool, Field(strict=True)] = Field(
         default=True, description="Draw `report.html` and `plots/` at the end; `testbed report FOLDER` does it later."
@@ -91,15 +91,14 @@ class Record(Part):
 
 
 class Fluid(Part):
-    """How the fluid model is made; other engines do not read it."""
+    """The fluid model; other engines do not read it."""
 
     step: AutoOrTime = Field(
         default="auto", description="Step of the model, at most a quarter of the base RTT; `auto` is a sixteenth."
     )
     probes: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(
         default=8,
-        description="Probes that a flow has on the way at once. HPCC and Swift need 8, DECC 32, DCQCN 2, ADPG 1, and "
-        "2 with a window.",
+        description="[How many](../explanation/engines.md#the-fluid-engine) a flow has on the way at once.",
     )
 
 
@@ -122,8 +121,8 @@ class Experiment(Part):
     pacing: Pacing = Pacing()
     queue_pairs: Literal["per-message", "per-pair"] = Field(
         default="per-message",
-        description="[Whether](traffic.md#queue-pairs) a flow has a controller state of its own, or goes on with that "
-        "of one between the same two hosts: `per-message`, `per-pair`.",
+        description="Whether a flow has a controller state of its own (`per-message`), or [goes "
+        "on](traffic.md#queue-pairs) with one of its two hosts (`per-pair`).",
     )
     transport: Transport = Transport()
     record: Record = Record()

@@ -49,13 +49,12 @@ class TimeSpan(Part):
     )
     until_rest: Annotated[Time, Field(ge=0)] = Field(
         default=0.0,
-        description="Most time to go on after `duration` until the window, which moves on by its own length, is at "
-        "rest.",
+        description="Most time to go on after `duration` until the window, which moves by its length, is at rest.",
     )
     dilation: AutoOrDilation = Field(
         default=1000.0,
-        description="Wall seconds per nominal second. `auto` measures this machine and takes the smallest that should "
-        "be clean. For the kernel and, but for `auto`, the live engine.",
+        description="Wall seconds per nominal second, on the kernel and live engine. `auto` (kernel) measures this "
+        "machine and takes the smallest that should be clean.",
     )
 
     @property

@@ -85,7 +85,7 @@ FirstTimeout = Annotated[
 class Adaptive(Part):
     """Timers that begin short and double up to `timeout`. Not with `per-packet`."""
 
-    first: FirstTimeout = Field(description="The first timeout: a time, or InfiniBand's N of 4.096 us x 2^N.")
+    first: FirstTimeout = Field(description="The first timeout, as `timeout`.")
     repeats: Annotated[int, Field(strict=True, ge=1)] = Field(
         default=1, description="How often in a row a timeout is waited for before it doubles."
     )
@@ -114,8 +114,8 @@ class Transport(Part):
     )
     operation: Literal["send", "write"] = Field(
         default="send",
-        description="`send`: RC SEND with Immediate; `write`: RC RDMA WRITE with Immediate, whose packets have 16 B "
-        "more, a message's first its RETH.",
+        description="`send`: RC SEND with Immediate; `write`: RC RDMA WRITE with Immediate, with 16 B more a packet, "
+        "a RETH in a message's first.",
     )
     ack_every: Annotated[int, Field(strict=True, ge=1)] | Literal["message"] = Field(
         default=1,
@@ -124,18 +124,17 @@ class Transport(Part):
     )
     recovery: Literal["per-packet", "go-back-n", "selective-repeat"] = Field(
         default="per-packet",
-        description="What a loss costs: `per-packet` that packet, which goes on under a new number; `go-back-n` all "
-        "that is behind it, too; `selective-repeat` that packet, sent again.",
+        description="[What a loss costs](transport.md): `per-packet`, `go-back-n` or `selective-repeat`.",
     )
     bitmap: Annotated[int, Field(strict=True)] = Field(
         default=1024,
-        description="Packets that a receiver keeps behind a missing one with `selective-repeat`, and that a sender may "
-        "be ahead: a power of two, 64 to 2048.",
+        description="With `selective-repeat`: packets that a receiver keeps behind a missing one, and that a sender "
+        "may be ahead: a power of two, 64 to 2048.",
     )
     timeout: Timeout = Field(
         default="auto",
-        description="Retransmission timeout: a time, or InfiniBand's N of 4.096 us x 2^N (14: 67.1 ms); `auto` is "
-        "three times the longest RTT with full buffers.",
+        description="A time, or InfiniBand's N of 4.096 us x 2^N (14: 67.1 ms); `auto` is three times the longest RTT "
+        "with full buffers.",
     )
     adaptive: Adaptive | None = None
     retries: Annotated[int, Field(strict=True, ge=0, le=7)] | None = Field(

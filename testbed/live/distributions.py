@@ -50,14 +50,14 @@ DISTRIBUTIONS = (
     Distribution(
         "testbed_controller_rtt_seconds",
         "controller",
-        "RTT of the controller's flows, one sample per acknowledgement.",
+        "RTT of its flows, one sample per acknowledgement.",
         RTT_LIMITS.tolist(),
         lambda now: _clipped(now.controller_rtt, *RTT_BINS),
     ),
     Distribution(
         "testbed_decision_seconds",
         "",
-        "Wall time of one call of the controller; in batches for many flows.",
+        "Wall time of one call of the controller.",
         DECISION_LIMITS.tolist(),
         lambda now: _clipped(now.decision_time, *DECISION_BINS),
     ),

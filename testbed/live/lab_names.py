@@ -37,7 +37,7 @@ PCC_COUNTER = counter("testbed_pcc_counter", ("device", "slot", "name"), "A coun
 PCC_STATE = gauge(
     "testbed_pcc_process_state",
     ("device", "state"),
-    "1 for the state that the program for the NIC is in; gone: no process.",
+    "1 for the NIC's program's state; gone: no process.",
 )
 POLICY = gauge("testbed_policy_info", ("controller", "version", "sha256"), "1; the policy that was installed last.")
 PHASE = gauge("testbed_deploy_phase", ("phase",), "1 for the phase that the rollout is in.")
@@ -45,7 +45,7 @@ LAST_APPLY = gauge("testbed_last_apply_timestamp_seconds", (), "Unix time at whi
 DRIFT = gauge(
     "testbed_setting_drift",
     ("device", "name"),
-    "1 where a setting is not what the rollout wants or cannot be read, else 0.",
+    "1 where a setting is not as rolled out, or cannot be read.",
 )
 ERRORS = counter("testbed_scrape_errors", ("file",), "Readings that failed; the others were served.")
 AGE = gauge("testbed_registers_age_seconds", (), "Since the NICs' registers were read; +Inf: never.")
@@ -70,7 +70,7 @@ PORT_PAUSED = counter("testbed_port_paused_seconds", ("port",), "Time for which 
 AS_A_RUN = (BUILD, DILATION, TIME, CAPACITY, TX_BYTES, TX_PACKETS, DROPPED, PORT_PAUSES, PORT_PAUSED)
 
 HARDWARE = {
-    "rp_cnp_handled": "CNPs that slowed a sender down; includes those of slow restart.",
+    "rp_cnp_handled": "CNPs that slowed a sender down, with those of slow restart.",
     "rp_cnp_ignored": "CNPs that the sender's NIC ignored.",
     "np_cnp_sent": "CNPs that the receiver's NIC sent.",
     "np_ecn_marked_roce_packets": "RoCE packets that came in with CE.",

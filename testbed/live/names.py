@@ -18,13 +18,13 @@ INFOS = (
     Info("testbed_build_info", "The version of testbed that runs.", ("version",), lambda _scene: [(__version__,)]),
     Info(
         "testbed_run_info",
-        "The run: its results folder, experiment, plugins and seed.",
+        "The run's folder, experiment, plugins and seed.",
         ("run", "experiment", "controller", "tuner", "seed"),
         lambda scene: [(scene.run, scene.experiment, scene.controller, scene.tuner, str(scene.seed))],
     ),
     Info(
         "testbed_port_info",
-        "The switch of a port, and the host or switch that its link leads to.",
+        "A port's switch, and where its link leads.",
         ("port", "switch", "to"),
         lambda scene: [(port.name, port.switch, port.to) for port in scene.ports],
     ),
@@ -47,7 +47,7 @@ CONSTANTS = (
     Constant(
         "testbed_run_warmup_seconds",
         "",
-        "Beginning of the run that its figures leave out.",
+        "Length of the warm-up.",
         lambda scene: [scene.warmup],
     ),
     Constant(
@@ -65,7 +65,7 @@ CONSTANTS = (
     Constant(
         "testbed_port_buffer_bytes",
         "port",
-        "Queue space of the port; what exceeds it is dropped.",
+        "Queue space of the port.",
         lambda scene: [port.buffer for port in scene.ports],
     ),
 )
@@ -77,7 +77,7 @@ METRICS = (
     counter("testbed_port_tx_packets", "port", "tx_packets", "Packets that the port enqueued."),
     counter("testbed_port_marked_packets", "port", "marked_packets", "Packets that the port marked CE."),
     counter("testbed_port_dropped_packets", "port", "dropped_packets",
-        "Packets dropped: buffer full, lost at random, or on a link that was down."),
+        "Packets dropped: buffer full, lost at random, or link down."),
     gauge("testbed_port_queue_bytes", "port", "queue", "Queue now."),
     gauge("testbed_port_kmin_bytes", "port", "kmin", "RED's active Kmin."),
     gauge("testbed_port_kmax_bytes", "port", "kmax", "RED's active Kmax."),
@@ -92,19 +92,19 @@ METRICS = (
     counter("testbed_queue_tx_bytes", "queue", "tx_bytes", "Bytes on the wire that left the queue."),
     counter("testbed_queue_marked_packets", "queue", "marked_packets", "Packets marked CE in the queue."),
     counter("testbed_queue_dropped_packets", "queue", "dropped_packets",
-        "Packets that the queue had no room for, or dropped by WRED."),
+        "Packets dropped: no room, or WRED."),
     gauge("testbed_queue_kmin_bytes", "queue", "kmin", "RED's active Kmin of the queue."),
 
     gauge("testbed_flow_active_flows", "flow", "active",
-        "1 from the start of the flow to its end, else 0; of a sending host how many are."),
+        "1 while the flow goes on, else 0; of a sending host how many do."),
     counter("testbed_flow_acked_bytes", "flow", "acked_payload", "Payload that was acknowledged."),
     counter("testbed_flow_sent_packets", "flow", "sent", "Data packets sent, retransmissions included."),
     counter("testbed_flow_acked_packets", "flow", "acked", "Data packets acknowledged."),
     counter("testbed_flow_ce_packets", "flow", "ce", "Acknowledgements that echo CE."),
     counter("testbed_flow_lost_packets", "flow",
         lambda now: now.flows["lost"] + now.flows["late"],  # lost alone falls when one is acknowledged
-        "Packets that the sender declared lost; some are acknowledged late."),
-    counter("testbed_flow_late_packets", "flow", "late", "Packets acknowledged after they were declared lost."),
+        "Packets declared lost; some are acknowledged late."),
+    counter("testbed_flow_late_packets", "flow", "late", "Lost packets that were acknowledged later."),
     counter("testbed_flow_timeouts", "flow", "timeouts", "Retransmission timeouts."),
     counter("testbed_flow_naks", "flow", "naks", "NAKs received; none with recovery per packet."),
     counter("testbed_flow_cnps", "flow", "cnps", "Congestion notification packets received."),
@@ -114,7 +114,7 @@ METRICS = (
     gauge("testbed_flow_inflight_bytes", "flow", "inflight", "Sent and not yet acknowledged."),
 
     gauge("testbed_controller_active_flows", "controller", "active",
-        "Flows that it decides about, from their starts to their ends."),
+        "Flows that it decides about."),
     counter("testbed_controller_acked_bytes", "controller", "acked_payload",
         "Payload of its flows that was acknowledged."),
     counter("testbed_controller_acked_packets", "controller", "acked",
@@ -124,9 +124,9 @@ METRICS = (
     counter("testbed_job_iterations", "job", "iterations", "Iterations that all ranks have done."),
     gauge("testbed_job_last_iteration_seconds", "job", "last", "Completion time of the last of them; NaN before."),
     gauge("testbed_job_straggler_ratio", "job", "straggler",
-        "Slowest rank's time of an iteration / the median rank's, mean so far."),
+        "Slowest rank's time / the median rank's, mean so far."),
     gauge("testbed_job_bus_bandwidth_bytes_per_second", "job", lambda now: [one.bus_bandwidth / 8 for one in now.jobs],
-        "Bus bandwidth of its operations so far, as nccl-tests defines it."),
+        "Bus bandwidth so far, as in nccl-tests."),
 
     counter("testbed_decided_flows", "", "decided", "Flow decisions of the controllers."),
     gauge("testbed_tuner_reward_ratio", "switch", "reward",
@@ -136,9 +136,9 @@ METRICS = (
     counter("testbed_tuner_decisions", "switch", "decisions", "Slots after which the tuner decided."),
     counter("testbed_tuner_decision_seconds", "switch", "seconds", "CPU time that its decisions took."),
     counter("testbed_tuner_refusals", "switch", "refusals",
-        "Decisions rejected for invalid thresholds; the previous ones stayed active."),
+        "Decisions rejected for invalid thresholds."),
 
     gauge("testbed_distortion_ratio", "limit", lambda now: list(now.distortion.values()),
-        "Measured distortion / what a clean run may have; above 1 the run is degraded."),
+        "Measured distortion / what a clean run may have."),
 )
 # fmt: on

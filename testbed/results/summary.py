@@ -38,23 +38,23 @@ class Summary(BaseModel):
         "[what carried the traffic](../explanation/engines.md): of `lab` what only switches know is null", "",
         lambda m: m.record.engine)
     start_spread: Number = figure(
-        "at most so far apart did the hosts of a lab start", "s", lambda m: m.record.start_spread)
+        "how far apart a lab's hosts started, at most", "s", lambda m: m.record.start_spread)
     flows: int = figure("number of flows", "flows", lambda m: len(m.flows))
     hosts: int = figure("sending hosts", "", lambda m: len(set(m.flows.src)))
-    bottleneck: str = figure("name of the switch port", "", lambda m: m.record.ports[m.record.bottleneck])
+    bottleneck: str = figure("the switch port", "", lambda m: m.record.ports[m.record.bottleneck])
     bottleneck_rate: Number = figure(
         "rate of the bottleneck", "bit/s", lambda m: float(m.record.port_rate[m.record.bottleneck]))
     marking: Marking = figure(
         "thresholds that held at the bottleneck in the window: `kmin` and `kmax` in bytes, `pmax` as a share; `least` "
         "and `most` of each", "", lambda m: marking(m.record, m.window))
     base_rtt: Number = figure("base RTT of the median flow", "s", lambda m: latency.base_rtt(m.record))
-    duration: Number = figure("length of the run, nominal", "s", lambda m: m.record.duration)
+    duration: Number = figure("length of the run", "s", lambda m: m.record.duration)
     window_start: Number = figure(
-        "start of the window, nominal: the warm-up's end, or where the last of several windows began", "s",
+        "the warm-up's end, or where the last of several windows began", "s",
         lambda m: m.window.start)
-    window_end: Number = figure("end of the window, nominal", "s", lambda m: m.window.end)
+    window_end: Number = figure("end of the window", "s", lambda m: m.window.end)
     windows: int = figure(
-        "windows, one behind the other, until one was at rest or none was left (`time.until_rest`); 0 without that key",
+        "windows until one was at rest or none was left (`time.until_rest`); 0 without that key",
         "", lambda m: m.record.windows)
     wall_seconds: Number = figure("length of the run, wall time", "s", lambda m: m.record.wall_seconds, wall=True)
 
@@ -69,14 +69,14 @@ class Summary(BaseModel):
     su: Number = figure(
         "switch utilisation: wire bytes through the bottleneck / (its rate x time)", "%",
         lambda m: throughput.utilisation(m.record, m.window), "SU", better="higher", of_dominance=True, of_idle=True,
-        source="ADPG's SU, many to one. Counted at the switch port, with headers")
+        source="ADPG's SU, many to one")
     su_receivers: Number = figure(
         "SU, mean over the ports towards receiving hosts", "%",
         lambda m: throughput.receiver_utilisation(m.record, m.window), "SU", "receivers", better="higher",
         of_idle=True, same_as="su",
-        source="ADPG's Table 3 (all to all) does not say how the ports are summed up; the mean is ours")
+        source="ADPG's Table 3 does not say how ports are summed up; the mean is ours")
     receivers: int = figure(
-        "receiving hosts; each has such a port", "", lambda m: len(throughput.receiver_ports(m.record)))
+        "receiving hosts", "", lambda m: len(throughput.receiver_ports(m.record)))
     fr_flows: Number = figure(
         "fairness ratio: 100 x min / max of the flows' goodput", "%", lambda m: fairness.fairness_ratio(m.rates),
         "FR", "per flow", better="higher", of_dominance=True,
@@ -92,18 +92,18 @@ class Summary(BaseModel):
         "Jain", "per host", better="higher", same_as="jain_flows",
         source="DECC's: x is the mean bandwidth of a compute node")
     fairness_flows: int = figure(
-        "flows compared: active for at least 90 % of the window, each over that time. FR and Jain are null where "
-        "these are one of several, or moved less than half of the bytes", "flows", lambda m: int(m.steady.sum()))
+        "flows compared: active for at least 90 % of the window. FR and Jain are null where these are one of several, "
+        "or moved less than half of the bytes", "flows", lambda m: int(m.steady.sum()))
 
     ql_mean: Number = figure(
         "queue latency of the bottleneck: queue / rate with the packet that is being sent, mean over time", "s",
         lambda m: latency.queue_latency_mean(m.record, m.window), "QL", "mean", better="lower", of_dominance=True,
         source="ADPG does not say which mean")
     ql_p99: Number = figure(
-        "queue latency that arriving packets found before them, 99th percentile", "s",
+        "queue latency found by arriving packets, 99th percentile", "s",
         lambda m: latency.queue_latency_quantile(m.record, m.window, 0.99), "QL", "p99", better="lower")
     ql_max: Number = figure(
-        "longest queue latency of the bottleneck, with the packet that is being sent", "s",
+        "longest queue latency, with the packet that is being sent", "s",
         lambda m: latency.queue_latency_max(m.record, m.window), "QL", "max", better="lower")
     ql_receivers: Number = figure(
         "QL, mean over the ports towards receiving hosts", "s",
@@ -131,8 +131,8 @@ class Summary(BaseModel):
         "RTT of acknowledgements, 99th percentile", "s", lambda m: latency.rtt_quantile(m.record, 0.99),
         "RTT", "p99", better="lower")
     message_p50: Number = figure(
-        "completion time of messages (`transport.messages`), from the departure of the first packet to the "
-        "acknowledgement of the last, median", "s", lambda m: latency.message_quantile(m.record, 0.5),
+        "completion time of messages (`transport.messages`), from the first packet's departure to the last one's "
+        "acknowledgement, median", "s", lambda m: latency.message_quantile(m.record, 0.5),
         "message", "p50", better="lower")
     message_p99: Number = figure(
         "the same, 99th percentile", "s", lambda m: latency.message_quantile(m.record, 0.99),
@@ -157,7 +157,7 @@ class Summary(BaseModel):
         "packets dropped by the model, all ports", "packets", lambda m: m.packets.dropped, "drops", better="lower")
     drops_in_run: Number = figure("the same with the warm-up", "packets", lambda m: m.packets.dropped_in_run)
     trims: int = figure(
-        "packets of which ports sent the headers on (`rack.switch.trim`), whole run", "packets",
+        "packets trimmed (`rack.switch.trim`), whole run", "packets",
         lambda m: m.record.counters.get("trims", 0))
     resent: Number = figure(
         "packets sent again under their numbers / packets sent, whole run; 0 with recovery per packet", "%",
@@ -166,10 +166,10 @@ class Summary(BaseModel):
         "packets dropped at ports / packets sent, whole run", "%", lambda m: 100 * loss.loss_share(m.record),
         "loss in run", "of sent", better="lower", with_start=True, source="DECC's text")
     loss_flows: Number = figure(
-        "packets that a flow lost for each that was delivered, mean over flows, whole run", "",
+        "packets lost for each delivered, mean over flows, whole run", "",
         lambda m: loss.loss_per_flow(m.record), "loss in run", "per delivered", better="lower",
         with_start=True,
-        source="the term of DECC's reward (Eq. 3). Losses are those declared less those acknowledged later")
+        source="of DECC's reward (Eq. 3). Losses are those declared less those acknowledged later")
     drop_rate: Number = figure(
         "dropped wire bits / time, all ports", "bit/s", lambda m: loss.drop_rate(m.record, m.window),
         "DR", better="lower", source="ADPG's appendix E, undefined there")
@@ -205,7 +205,7 @@ class Summary(BaseModel):
     unfinished_bytes: Number = figure(
         "their share of the bytes of all finite flows", "%", lambda m: 100 * m.completion.unfinished_bytes)
     fct_mean: Number = figure(
-        "flow completion time of the finite flows that finished, mean, whole run", "s", lambda m: m.completion.mean,
+        "FCT of the finite flows that finished, mean, whole run", "s", lambda m: m.completion.mean,
         "FCT", "mean", better="lower", seldom=True, source="PET's \"normalized FCT\" is not defined in the paper")
     fct_p50: Number = figure(
         "median FCT of all finite flows", "s", lambda m: m.completion.p50, "FCT", "p50", better="lower", seldom=True)
@@ -234,7 +234,7 @@ class Summary(BaseModel):
         "slowdown of mice, 99th percentile", "", lambda m: m.mice.slowdown_p99,
         "mice", "slowdown p99", better="lower", same_as="slowdown_p99", seldom=True)
     slowdown_short_p50: Number = figure(
-        "slowdown of flows of at most 10 kB of payload, median", "", lambda m: m.short.slowdown_p50,
+        "slowdown of flows of at most 10 kB, median", "", lambda m: m.short.slowdown_p50,
         "short flows", "slowdown p50", better="lower", same_as="slowdown_p50", seldom=True,
         source="PowerTCP calls these short")
     slowdown_short_p99: Number = figure(
@@ -264,17 +264,17 @@ class Summary(BaseModel):
     interruptions: int = figure(
         "interruptions of long flows by short ones, begun in the window", "", lambda m: m.interruptions.interruptions)
     recovered: int = figure(
-        "interruptions after which the long flows were back at full rate", "", lambda m: m.interruptions.recovered)
+        "interruptions after which `recovery` came", "", lambda m: m.interruptions.recovered)
     recovery: Number = figure(
-        "from the end of the short flows to the first stretch (one base RTT, or two samples) in which the long flows' "
-        "goodput and what they send are both at least 90 % of what they were before the first interruption; mean",
+        "from the end of the short flows to the first stretch (one base RTT, or two samples) in which long flows "
+        "send, and get acknowledged, at least 90 % of what they did before the first interruption; mean",
         "s", lambda m: m.interruptions.recovery, "RT", "recovery", better="lower", seldom=True,
         source="ADPG's RT, whose text says full line rate")
     slowed: int = figure(
         "interruptions in which the long flows' allowed rate fell", "", lambda m: m.interruptions.slowed)
     reaction: Number = figure(
-        "from the start of the short flows to the first sample at which what controllers allow the long flows (rate, "
-        "or window / base RTT) is at most 90 % of what it was, in base RTTs; mean", "RTT",
+        "from the start of the short flows to the first sample at which what long flows are allowed (rate, or window "
+        "/ base RTT) is at most 90 % of what it was; mean", "RTT",
         lambda m: m.interruptions.reaction, "RT", "reaction", better="lower", seldom=True,
         source="DECC's RT: relative reaction time")
     long_bandwidth: Number = figure(
@@ -283,9 +283,9 @@ class Summary(BaseModel):
         source="ADPG's appendix E and DECC's figure 11; neither defines it")
 
     queues: list[QueueFigures] = figure(
-        "of the queues of the bottleneck, where ports have several: `queue`, its `classes`, "
-        "`share` of the port's rate in %, `mean` and `peak` depth in bytes, `packets` that joined it, `marked`, "
-        "`dropped`", "", lambda m: of_bottleneck(m.record, m.window))
+        "of the bottleneck's queues, where ports have several: `queue`, its `classes`, `share` of the port's rate in "
+        "%, `mean` and `peak` depth in bytes, `packets` that joined it, `marked`, `dropped`", "",
+        lambda m: of_bottleneck(m.record, m.window))
 
     shared: list[Shared] = figure(
         "what each of several controllers got: `goodput` of its flows, their `share` of all in %, "
@@ -324,7 +324,7 @@ class Summary(BaseModel):
         "wall time of a call of the controller", "s", lambda m: cost.decision_per_call(m.record),
         "decision", "per call", wall=True)
     decision_per_row: Number = figure(
-        "wall time of a decision about one flow", "s", lambda m: cost.decision_per_row(m.record),
+        "the same of a decision about one flow", "s", lambda m: cost.decision_per_row(m.record),
         "decision", "per flow", better="lower", of_idle=True, wall=True)
     packets_sent: int = figure(
         "data packets sent, whole run", "packets", lambda m: int(m.flows.sent_packets.sum()))
@@ -337,19 +337,19 @@ class Summary(BaseModel):
         "how late packets left in the window, nominal", "s",
         lambda m: m.record.late.pacing_lag.histogram.quantile(0.99),
         source="the verdict's limits are in [verdicts](verdicts.md)")
-    pacing_lag_max: Number = figure("the latest one, nominal", "s", lambda m: m.record.late.pacing_lag.largest)
+    pacing_lag_max: Number = figure("the latest one", "s", lambda m: m.record.late.pacing_lag.largest)
     feedback_lag_p99: Number = figure(
-        "how long feedback waited for the controller, nominal", "s",
+        "how long feedback waited for the controller", "s",
         lambda m: m.record.late.feedback_lag.histogram.quantile(0.99))
-    feedback_lag_max: Number = figure("the longest, nominal", "s", lambda m: m.record.late.feedback_lag.largest)
+    feedback_lag_max: Number = figure("the longest", "s", lambda m: m.record.late.feedback_lag.largest)
     stalled_bytes: Number = figure(
         "what the bottleneck's shaper did not send in time, in the window", "B", lambda m: m.record.late.stalled_bytes)
     apps: list[AppFigures] = figure(
-        "what apps printed, as far as the experiment asks for figures in it; rates and times nominal", "",
+        "figures that the experiment takes from what apps print; rates and times nominal", "",
         lambda m: [AppFigures(app=one.name, host=one.host, figures=one.figures) for one in m.record.apps])
     tcp: TcpTimers | None = figure(
-        "of the hosts with apps: base RTTs that an RTO and a delayed ACK take at least (both are wall time), timeouts, "
-        "delayed ACKs, segments sent and sent again; null without apps", "", lambda m: m.record.tcp)
+        "of hosts with apps: base RTTs that an RTO and a delayed ACK take at least, timeouts, delayed ACKs, segments "
+        "sent and sent again; null without apps", "", lambda m: m.record.tcp)
     counters: dict[str, int] = figure(
         "counts behind the verdict: drops outside the model, ring overflow, ...", "", lambda m: dict(m.record.counters))
     # fmt: on

@@ -35,13 +35,12 @@ class Switch(Part):
     buffer: Buffer | None = Field(
         default=None,
         description="Queue space of each port, with classes of each of its queues; what exceeds it is lost. By "
-        "default 5 MB, and above 100 Gbit/s what the rack's fastest link sends in 400 us "
+        "default 5 MB; above 100 Gbit/s what the fastest link sends in 400 us "
         "([why](../explanation/fidelity.md#where-the-default-buffer-comes-from)).",
     )
     forwarding: Literal["bridge", "ovs"] = Field(
         default="bridge",
-        description="Who forwards in a star: the Linux `bridge`, or `ovs`, Open vSwitch in the kernel. Racks of "
-        "several switches route.",
+        description="Who forwards in a star: the Linux `bridge`, or Open vSwitch in the kernel (`ovs`). Others route.",
     )
     pfc: OnOrOff = Field(default=None, json_schema_extra=on_or_off)
     classes: dict[ClassName, TrafficClass] = Field(default={})
@@ -55,12 +54,11 @@ class Switch(Part):
     trim: OnOrTrim = Field(default=None, json_schema_extra=on_or_off)
     config: str | None = Field(
         default=None,
-        description="SONiC's config_db.json, relative to this file: classes, queues, groups, pool, watchdog, and "
-        "`link`, unless they are said here ([Model your switch](../howto/switch.md)).",
+        description="[SONiC's config_db.json](../howto/switch.md), relative to this file; what is said here holds.",
     )
     deadlock: Literal["refuse", "allow"] = Field(
         default="refuse",
-        description="Racks in which pauses could wait for each other in a cycle: `refuse` them, or `allow` them.",
+        description="Racks in which pauses could wait for each other in a cycle: `refuse` or `allow`.",
     )
     marking: Literal["enqueue", "dequeue"] = Field(
         default="enqueue",
@@ -131,7 +129,7 @@ class AnyRack(Part):
     nic: Nic = Nic()
     calibrate: Annotated[Literal["off", "classes", "all"], BeforeValidator(_off)] = Field(
         default="classes",
-        description="Measured before the run: every kind of link (`classes`), `all` links, or nothing (`off`).",
+        description="What is measured before the run: every kind of link (`classes`), `all`, or nothing (`off`).",
     )
     delay_by: Literal["auto", "netem", "delay-line"] = Field(
         default="auto",

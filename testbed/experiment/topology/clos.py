@@ -21,7 +21,7 @@ Ratio = Annotated[float, Field(gt=0)]
 
 
 class Oversubscription(Part):
-    """By how much more what comes from below could send than the links upwards carry."""
+    """By how much more could come from below than the links upwards carry; 1 is non-blocking."""
 
     tor: Ratio = Field(default=1.0, description="At ToRs: their hosts' lines over their uplinks.")
     pod: Ratio = Field(default=1.0, description="At aggregation switches: their ToRs' uplinks over the links to cores.")
@@ -34,23 +34,22 @@ class Clos(Regular, Routed):
     k: Annotated[int, Field(strict=True, ge=2, multiple_of=2)] = Field(
         default=4,
         description="A k-ary fat tree: k pods of k/2 ToRs and aggregation switches, k/2 hosts per ToR, (k/2)^2 cores. "
-        "16 makes 1,024 hosts, 32 makes 8,192.",
+        "16 makes 1,024 hosts.",
     )
-    pods: Count | None = Field(default=None, description="Number of pods; by default k.")
-    tors: Count | None = Field(default=None, description="ToRs in a pod, named tor1, tor2, ...; by default k/2.")
+    pods: Count | None = Field(default=None, description="By default k.")
+    tors: Count | None = Field(default=None, description="ToRs in a pod: tor1, tor2, ...; by default k/2.")
     aggs: Count | None = Field(
-        default=None, description="Aggregation switches in a pod, named agg1, agg2, ...; by default k/2."
+        default=None, description="Aggregation switches in a pod: agg1, agg2, ...; by default k/2."
     )
     cores: Count | None = Field(
         default=None,
-        description="Core switches above each aggregation switch, named core1, core2, ...; by default k/2.",
+        description="Core switches above each of these: core1, core2, ...; by default k/2.",
     )
-    hosts_per_tor: Count | None = Field(default=None, description="Number of hosts at each ToR; by default k/2.")
+    hosts_per_tor: Count | None = Field(default=None, description="Hosts at each ToR; by default k/2.")
     parallel: Count = Field(default=1, description="Links between two switches that are linked.")
     oversubscription: Oversubscription = Field(
         default=Oversubscription(),
-        description="1 is non-blocking. Rates of links between switches follow from it, their delay and loss are those "
-        "of `link`.",
+        description="Rates of links between switches follow from it, their delay and loss are those of `link`.",
     )
 
     def parts(self) -> tuple[int, int]:

@@ -25,11 +25,11 @@ class Node(Named, Part):
     name: Annotated[str, Field(min_length=1)] = Field(description="Its name.")
     role: Role = Field(
         default="",
-        description="`host` or `switch`; by default a node with one link is a host. A `host` with several links has "
-        "as many NICs, and each is a host of traffic: `gpu:1`, `gpu:2`.",
+        description="`host` or `switch`; by default a node with one link is a host. Each link of a `host` is a NIC, "
+        "and a host of traffic: `gpu:1`, `gpu:2`.",
     )
     bond: Annotated[bool, Field(strict=True)] = Field(
-        default=False, description="Whether its links are one for traffic, as with LACP: each flow takes one of them."
+        default=False, description="Its links [are one](racks.md#bonds) for traffic, as with LACP."
     )
 
 
@@ -45,8 +45,8 @@ class Custom(Routed):
     kind: Literal["custom"] = Field(description="`custom`")
     file: str | None = Field(
         default=None,
-        description="YAML with `nodes` and `links` as below, a containerlab file, GraphML, `topology.txt` of the HPCC "
-        "family, `.topo` of htsim, or a network file of ASTRA-sim; relative to this file.",
+        description="YAML with `nodes` and `links` as below, or [another tool's](racks.md#custom-racks); relative to "
+        "this file.",
     )
     nodes: list[Node] = Field(default=[], description="Without `file`: all hosts and switches.")
     links: list[CustomLink] = Field(default=[], description="Without `file`: the links.")

@@ -22,13 +22,13 @@ GLOBAL = 3  # a global link costs more than a way round by links of a group, so 
 
 
 class Dragonfly(Regular, Routed):
-    """Group by group, switches s1, s2, ...; their ports lead to hosts, to the others of the group, to other groups."""
+    """Groups of switches s1, s2, ..., each linked to all others of its group and to some of other groups."""
 
     kind: Literal["dragonfly"] = Field(description="`dragonfly`")
-    h: Count = Field(default=2, description="Links to other groups at each switch; 2 makes 72 hosts, 4 makes 1,056.")
+    h: Count = Field(default=2, description="Links to other groups at each switch; 2 makes 72 hosts.")
     switches: Count | None = Field(default=None, description="Of a group; by default 2 h.")
-    hosts_per_switch: Count | None = Field(default=None, description="Number of hosts at each switch; by default h.")
-    groups: Count | None = Field(default=None, description="Number of groups; by default as many as can be linked.")
+    hosts_per_switch: Count | None = Field(default=None, description="Hosts at each; by default h.")
+    groups: Count | None = Field(default=None, description="By default as many as can be linked.")
     local: LinkSettings = Field(default=LinkSettings(), description="The links within groups.")
     far: LinkSettings = Field(default=LinkSettings(), description="The links between groups.")
 

@@ -17,7 +17,7 @@ GroupNumber = Annotated[int, Field(ge=0, lt=QUEUES)]
 
 
 class GroupSettings(Part):
-    """Priority groups that classes use, by number, counted per port at which packets come in; instead of `pfc`."""
+    """Priority groups that classes use, by number, per port at which packets come in; instead of `pfc`."""
 
     pfc: OnOff = Field(
         default=False, description="`on`: lossless: above its threshold the peer is paused; `off`: it drops."
@@ -53,17 +53,15 @@ class Pool(Part):
     size: Annotated[Size, Field(gt=0)] = Field(description="What queues and groups share.")
     headroom: Bytes = Field(
         default=0.0,
-        description="Shared by the lossless groups for what arrives after a pause; 0: each has its own `headroom`.",
+        description="Shared by the lossless groups; 0: each has its own `headroom`.",
     )
 
 
 class Watchdog(Part):
     """What ends a pause that does not end by itself."""
 
-    action: Literal["drop", "forward"] = Field(
-        default="drop", description="What becomes of the packets of a queue that stays paused."
-    )
+    action: Literal["drop", "forward"] = Field(default="drop", description="What becomes of the queue's packets.")
     detection: Annotated[Time, Field(gt=0)] = Field(description="How long a queue must have been paused.")
     restoration: Annotated[Time, Field(gt=0)] | None = Field(
-        default=None, description="How long without a pause until it works as before; by default as `detection`."
+        default=None, description="How long without a pause until it ends; by default as `detection`."
     )

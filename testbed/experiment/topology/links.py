@@ -59,8 +59,7 @@ class DifferingLinks(OwnSettings):
     """Links that differ from their kind. Later entries win."""
 
     of: Annotated[list[str], BeforeValidator(_several), Field(min_length=1), WithJsonSchema(SEVERAL)] = Field(
-        description="Which: hosts (`h3`, `h1-h8`) for the links of their NICs, links between switches "
-        "(`leaf1-spine2`), or ports (`s1-eth3`)."
+        description="Which: of hosts (`h3`, `h1-h8`), between switches (`leaf1-spine2`), or ports (`s1-eth3`)."
     )
 
     def names(self) -> list[str]:

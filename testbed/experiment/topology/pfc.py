@@ -32,12 +32,12 @@ class Pfc(Hysteresis):
 
     xoff: Annotated[Size, Field(gt=0)] = Field(
         default=200e3,
-        description="Bytes that came in and have not left the switch, above which the port pauses its peer."
+        description="Bytes that came in and have not left, above which the port pauses its peer."
     )  # fmt: skip
     xon: Annotated[Size, Field(ge=0)] = Field(
         # a larger distance makes longer bursts, and each gives DCQCN one CNP
         default_factory=lambda data: 0.9 * data.get("xoff", 0.0),
-        description="Bytes down to which they must fall before the peer is resumed; by default 90 % of `xoff`.",
+        description="Bytes down to which the peer stays paused; by default 90 % of `xoff`.",
     )
 
 

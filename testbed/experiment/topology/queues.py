@@ -77,7 +77,7 @@ class QueueSettings(Part):
         description="`strict` queues go first, of several the one with the higher number; `dwrr` queues share what is "
         "left by weight, in bytes.",
     )
-    weight: Count = Field(default=1, description="With `dwrr`: its share is its weight among the queues that wait.")
+    weight: Count = Field(default=1, description="With `dwrr`: its share among the queues that wait.")
     red: Red = Field(
         default="tuner",
         description="Which packets are marked: by what the `tuner` sets, none (`off`), or by a block of its own with "

@@ -18,11 +18,9 @@ from testbed.experiment.topology.shape import End, Shape
 
 
 class NvLink(Part):
-    """What joins the GPUs of a server; not simulated, but computed: messages of jobs take size / rate + delay on it."""
+    """Not simulated, but computed: messages of jobs take size / rate + delay on it."""
 
-    rate: PositiveRate = Field(
-        default=3.6e12, description="Rate of each GPU, one direction; H100's 18 links of NVLink 4 have 450 GB/s."
-    )
+    rate: PositiveRate = Field(default=3.6e12, description="Of each GPU, one direction; an H100's NVLink has 450 GB/s.")
     delay: Delay = Field(default=1e-6, description="Until the first byte of a message is there.")
 
 
@@ -30,9 +28,9 @@ class RailOptimised(Regular, Routed):
     """Hosts h1 to hN are the NICs of the first server, and so on; NIC n of each server is at the switch rail<n>."""
 
     kind: Literal["rail-optimised"] = Field(description="`rail-optimised`")
-    servers: Count = Field(default=4, description="Number of servers.")
+    servers: Count = Field(default=4, description="Servers.")
     nics: Count = Field(default=8, description="NICs of a server, and rails.")
-    spines: Count = Field(default=4, description="Number of spines, with a link to each rail.")
+    spines: Count = Field(default=4, description="Spines, with a link to each rail.")
     uplink: LinkSettings = Field(default=LinkSettings(), description="The links between rails and spines.")
     nvlink: NvLink = Field(default=NvLink(), description="What joins the GPUs of a server.")
 

@@ -19,7 +19,7 @@ class Receive(Hysteresis):
     hosts: list[HostName] = Field(default=[], description="Which hosts; by default all.")
     xoff: Annotated[Size, Field(gt=0)] = Field(
         default=200e3,
-        description="Bytes in it above which the NIC pauses the switch, in the priority of the packet.",
+        description="Bytes in it above which the NIC pauses the switch, in the packet's priority.",
     )
     xon: Annotated[Size, Field(ge=0)] = Field(
         default_factory=lambda data: 0.5 * data.get("xoff", 0.0),

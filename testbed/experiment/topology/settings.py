@@ -24,7 +24,7 @@ class Star(Regular):
 
     kind: Literal["star"] = Field(default="star", description="`star`")
     hosts: Annotated[int, Field(strict=True, ge=2, le=MOST_HOSTS)] | None = Field(
-        default=None, description="Number of hosts, named h1, h2, ...; by default as many as the traffic needs."
+        default=None, description="Hosts h1, h2, ...; by default as many as the traffic needs."
     )
 
     @property
@@ -46,9 +46,9 @@ class LeafSpine(Regular, Routed):
     """Leaves with hosts, and one link from every leaf to every spine. Hosts are numbered leaf by leaf."""
 
     kind: Literal["leaf-spine"] = Field(description="`leaf-spine`")
-    leaves: Some = Field(default=2, description="Number of leaves, named leaf1, leaf2, ...")
-    spines: Edge = Field(default=2, description="Number of spines, named spine1, spine2, ...")
-    hosts_per_leaf: Count = Field(default=4, description="Number of hosts at each leaf.")
+    leaves: Some = Field(default=2, description="Leaves leaf1, leaf2, ...")
+    spines: Edge = Field(default=2, description="Spines spine1, spine2, ...")
+    hosts_per_leaf: Count = Field(default=4, description="Hosts at each leaf.")
     uplink: LinkSettings = Field(default=LinkSettings(), description="The links between leaves and spines.")
 
     def parts(self) -> tuple[int, int]:
@@ -72,13 +72,13 @@ class FatTree(Regular, Routed):
     """Two levels, non-blocking: the uplinks of a ToR carry together what its hosts can send."""
 
     kind: Literal["fat-tree"] = Field(description="`fat-tree`")
-    tors: Some = Field(default=4, description="Number of top-of-rack switches, named tor1, tor2, ...")
+    tors: Some = Field(default=4, description="Top-of-rack switches tor1, tor2, ...")
     cores: Edge = Field(
         default=4,
-        description="Number of core switches, named core1, core2, ..., each with a link to every ToR of the rate of "
+        description="Core switches core1, core2, ..., each with a link to every ToR of the rate of "
         "`link` times hosts_per_tor / cores.",
     )
-    hosts_per_tor: Count = Field(default=16, description="Number of hosts at each ToR.")
+    hosts_per_tor: Count = Field(default=16, description="Hosts at each ToR.")
 
     def parts(self) -> tuple[int, int]:
         """Each ToR is linked to each core."""
@@ -102,8 +102,8 @@ class Dumbbell(Regular, Routed):
     """Two switches, s1 and s2, and one link between them."""
 
     kind: Literal["dumbbell"] = Field(description="`dumbbell`")
-    left: Count = Field(default=4, description="Number of hosts at s1: h1, h2, ...")
-    right: Count = Field(default=4, description="Number of hosts at s2; their numbers follow those of s1.")
+    left: Count = Field(default=4, description="Hosts at s1: h1, h2, ...")
+    right: Count = Field(default=4, description="Hosts at s2; their numbers follow those of s1.")
     bottleneck: LinkSettings = Field(default=LinkSettings(), description="The link between the switches.")
 
     @property

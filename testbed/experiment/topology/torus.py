@@ -26,7 +26,7 @@ class Torus(Regular, Routed):
     dimensions: Annotated[list[Length], Field(min_length=1, max_length=6)] = Field(
         default=[4, 4], description="Switches along each dimension; of two there is one link between them, not a ring."
     )
-    hosts_per_switch: Count = Field(default=1, description="Number of hosts at each switch.")
+    hosts_per_switch: Count = Field(default=1, description="Hosts at each switch.")
     trunk: LinkSettings = Field(default=LinkSettings(), description="The links between switches.")
 
     def parts(self) -> tuple[int, int]:

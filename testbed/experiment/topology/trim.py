@@ -24,8 +24,8 @@ class Trim(Part):
     )
     dscp: Dscp = Field(
         default=5,
-        description="Their DSCP. Where no class has it, there is one more, `trimmed`, whose queue has weight 1 and "
-        "marks nothing.",
+        description="Their DSCP. Where no class has it there is one more, `trimmed`; its queue has weight 1 and marks "
+        "nothing.",
     )
     queue: QueueNumber = Field(default=7, description="Where they wait: the queue of that DSCP.")
 

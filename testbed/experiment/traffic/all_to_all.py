@@ -22,13 +22,13 @@ class AllToAll(Listed):
     """Each of N hosts sends to each other one: N congestion points."""
 
     pattern: Literal["all-to-all"] = Field(description="`all-to-all`")
-    hosts: Hosts = Field(description="Number of hosts, h1 to hN.")
+    hosts: Hosts = Field(description="Hosts h1 to hN.")
     flows_per_pair: Count = Field(default=1, description="Flows from each host to each other one.")
     size: FlowSize = Field(default=None, description="User data per flow; null is an endless flow.")
     start: Moment = Field(default=0.0, description="When the first flow starts.")
     stagger: Moment = Field(
         default=0.0,
-        description="0 is a synchronised start; otherwise flow i starts i times this later, and hosts take turns.",
+        description="Flow i starts i times this later, and hosts take turns.",
     )
 
     def hosts_needed(self) -> int:

@@ -41,7 +41,7 @@ class Composed(Pattern):
     """What `mix` and `phases` have in common."""
 
     payload: Payload = Field(
-        default=1000.0, description="User data in a full packet. With a job among the parts 4096 B by default."
+        default=1000.0, description="User data in a full packet; with a job among the parts by default 4096 B."
     )
 
     @abstractmethod
@@ -151,7 +151,7 @@ class Phase(Part):
 
 
 class Phases(Composed):
-    """Patterns that follow each other. At a switch no flow of the old pattern starts any more; those that run go on."""
+    """Patterns that follow each other; flows of the old one that run go on."""
 
     pattern: Literal["phases"] = Field(description="`phases`")
     parts: Annotated[list[Phase], Field(min_length=1)] = Field(description="The phases, in the order of their starts.")

@@ -30,13 +30,12 @@ class Incast(Listed):
     """
 
     pattern: Literal["incast"] = Field(description="`incast`")
-    senders: Count | None = Field(default=None, description="Number of sending hosts.")
+    senders: Count | None = Field(default=None, description="Sending hosts.")
     flows_per_sender: Count = Field(default=1, description="Flows of each sending host.")
     flows: Count | None = Field(
         default=None,
-        description="Number of flows, dealt out to hosts as published by ADPG (hosts x flows): 2x1, 4x1, 16x1, 32x1, "
-        "64x1, 64x2, 32x8, 64x8, 32x32, 64x32, 64x64, 64x128. Any other number: one per host up to 64, then 64 hosts "
-        "in turn.",
+        description="How many flows, dealt out to hosts as ADPG publishes (hosts x flows): 2x1, 4x1, 16x1, 32x1, "
+        "64x1, 64x2, 32x8, 64x8, 32x32, 64x32, 64x64, 64x128; others one per host up to 64, then in turn.",
     )
     size: FlowSize = Field(default=None, description="User data per flow; null is an endless flow.")
     start: Moment = Field(default=0.0, description="When the first flow starts.")

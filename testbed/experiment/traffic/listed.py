@@ -24,7 +24,7 @@ class FlowSpec(Part):
     start: Moment = Field(default=0.0, description="When it starts; with `after`: how long it computes before.")
     after: list[Annotated[int, Field(strict=True, ge=0)]] = Field(
         default=[],
-        description="Flows of this list that must have been received before, by their places, 0 first. `start` counts "
+        description="Flows of this list, by their places from 0, that must have been received before. `start` counts "
         "from then.",
     )
     label: str = Field(default="", description="Its name in the results.")

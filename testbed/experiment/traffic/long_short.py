@@ -15,14 +15,14 @@ from testbed.units import Size
 
 
 class LongShort(Listed):
-    """Endless flows to one receiver, interrupted by short ones at given times.
+    """Endless flows to one receiver, interrupted by short ones.
 
     Hosts h1 to hN send to the next one, h(N+1); flows are dealt out to the hosts in turn, the long ones first.
     """
 
     pattern: Literal["long-short"] = Field(description="`long-short`")
-    long: Count = Field(default=1, description="Number of endless flows; they start at 0.")
-    short: Count = Field(description="Number of short flows of each interruption.")
+    long: Count = Field(default=1, description="Endless flows; they start at 0.")
+    short: Count = Field(description="Short flows of each interruption.")
     short_size: Annotated[Size, Field(ge=1)] = Field(default=64e3, description="User data of a short flow.")
     interruptions: Annotated[list[Moment], Field(min_length=1)] = Field(
         description="When the short flows start: all of them each time."
@@ -32,7 +32,7 @@ class LongShort(Listed):
     )
     senders: Count | None = Field(
         default=None,
-        description="Number of sending hosts; by default as many as `incast` takes for long + short flows.",
+        description="Sending hosts; by default as many as `incast` takes for long + short flows.",
     )
 
     @property

@@ -11,7 +11,7 @@ from testbed.experiment.traffic.pattern import Context, Listed
 
 
 class Nothing(Listed):
-    """No flows, only what `apps` send. So it is without `traffic` where there are `apps`."""
+    """No flows, only what `apps` send: the default where there are `apps`."""
 
     pattern: Literal["none"] = Field(description="`none`")
 

@@ -16,22 +16,20 @@ KIB = 1024.0
 
 
 class OsuAllToAll(Listed):
-    """Collective exchanges: every host sends a message to every other one, all at once; the next exchange begins when
-    the last message of this one has been acknowledged everywhere.
+    """Exchanges: every host sends a message to every other one, all at once; the last one acknowledged begins the next.
 
     The flows of an exchange are labelled with the size: `alltoall-32768`.
     """
 
     pattern: Literal["osu-all-to-all"] = Field(description="`osu-all-to-all`")
-    hosts: Hosts = Field(description="Number of hosts, h1 to hN.")
+    hosts: Hosts = Field(description="Hosts h1 to hN.")
     sizes: Annotated[list[Annotated[Size, Field(ge=1)]], Field(min_length=1)] = Field(
         default=[32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, 1024 * KIB],
         description="The sizes that are swept.",
     )
     semantics: Literal["per-peer", "total"] = Field(
         default="per-peer",
-        description="What a size is: `per-peer` one message, as osu_alltoall has it; `total` what a host sends to all "
-        "peers.",
+        description="What a size is: `per-peer` one message, as in osu_alltoall; `total` what a host sends to all.",
     )
     iterations: Count = Field(default=10, description="Exchanges per size.")
     start: Moment = Field(default=0.0, description="When the first exchange begins.")

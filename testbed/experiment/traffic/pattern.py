@@ -58,8 +58,8 @@ class Pattern(Part):
     )
     ecn: Ecn | None = Field(
         default=None,
-        description="`off`: its packets are not ECN-capable; `ce`: their senders have marked all of them; by default "
-        "as in the block around it, and `on`.",
+        description="`off`: not ECN-capable; `ce`: marked by their senders; by default as in the block around it, "
+        "else `on`.",
     )
 
     def named(self, _hosts: Mapping[str, str]) -> Self:

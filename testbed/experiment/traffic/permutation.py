@@ -19,7 +19,7 @@ class Permutation(Listed):
     """Each of N hosts sends to one other and receives from one: a rack without oversubscription can carry it all."""
 
     pattern: Literal["permutation"] = Field(description="`permutation`")
-    hosts: Hosts = Field(description="Number of hosts, h1 to hN.")
+    hosts: Hosts = Field(description="Hosts h1 to hN.")
     stride: Annotated[int, Field(strict=True, ge=1)] | None = Field(
         default=None,
         description="Host i sends to host i + stride, beginning again behind the last; null: at random, by the seed.",

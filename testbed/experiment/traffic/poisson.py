@@ -23,12 +23,12 @@ INCASTS = 1 << 32  # number of the random stream of the incasts; hosts have thei
 class MixedIn(Part):
     """Incasts within random traffic: at regular times, each from random hosts to a random one."""
 
-    degree: Count = Field(description="Flows of each incast; more than there are other hosts share these in turn.")
+    degree: Count = Field(description="Flows of each incast; more than there are other hosts share these.")
     size: Annotated[Size, Field(ge=1)] = Field(description="User data of each of these flows.")
     period: Annotated[Time, Field(gt=0)] | None = Field(default=None, description="Time between two incasts.")
     share: Annotated[Share, Field(gt=0)] | None = Field(
         default=None,
-        description="Instead of the period: how much of the line rate of all hosts the incasts fill, on top of `load`.",
+        description="Instead of the period: share of all hosts' line rate that they fill, on top of `load`.",
     )
 
     @model_validator(mode="after")
@@ -61,16 +61,15 @@ class Poisson(Listed):
     """Random traffic: every host starts flows to random others, as a Poisson process."""
 
     pattern: Literal["poisson"] = Field(description="`poisson`")
-    hosts: Hosts | None = Field(default=None, description="Number of hosts, h1 to hN; by default all of the rack.")
+    hosts: Hosts | None = Field(default=None, description="Hosts h1 to hN; by default all.")
     sizes: str = Field(
-        description="Distribution of flow sizes: `websearch`, `datamining`, either also with `-abm` or `-pfabric`, "
-        "`fbhdp`, `alistorage`, `googlerpc` ([sources](traffic.md#random-traffic)); or a path: of YAML like those in "
-        "testbed/experiment/traffic/sizes, or of text with a size and a share (percent, or up to 1) per line."
+        description="Distribution of flow sizes: [a name](traffic.md#random-traffic), or a path: of YAML like those "
+        "in testbed/experiment/traffic/sizes, or of text with a size and a share (percent, or up to 1) per line."
     )
     unit: Annotated[Size, Field(gt=0)] | None = Field(
         default=None,
-        description="Unit of sizes in text: `1460 B` where it counts packets. By default bytes; with three columns, as "
-        "in ns-2's scripts, packets of 1460 B.",
+        description="Unit of sizes in text, such as `1460 B`: by default bytes; with three columns, as in ns-2's "
+        "scripts, packets of 1460 B.",
     )
     load: Annotated[Share, Field(gt=0)] = Field(
         description="Share of each host's line rate that it offers, as user data; headers come on top."

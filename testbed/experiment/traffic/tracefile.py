@@ -39,10 +39,9 @@ ELSEWHERE: tuple[tuple[Callable[[Line], bool], str], ...] = (
 class TraceFile(Pattern):
     """Flows from a file: CSV, flow.txt of the HPCC family, or a connection matrix of htsim.
 
-    CSV has a first line `src,dst,bytes,start`. Hosts are h1, h2, ...; bytes of user data, empty for an endless flow;
-    start in nominal seconds. Other units stand in the first line (`bytes_kB`, `start_us`) or behind a number (`1 MB`).
-    A column `label` may name the flows in the results. In the other files node n is h(n+1), or the host that
-    `rack.file` has by that number.
+    CSV has a first line `src,dst,bytes,start`, perhaps with `label`. Hosts are h1, h2, ...; bytes are user data, empty
+    for an endless flow; start is in nominal seconds. Other units stand in the first line (`bytes_kB`, `start_us`) or
+    behind a number (`1 MB`). In the other files node n is h(n+1), or the host that `rack.file` has by that number.
     """
 
     pattern: Literal["trace"] = Field(description="`trace`")

@@ -80,7 +80,7 @@ class GoalFile(FileJob):
     """A schedule in GOAL, the language of LogGOPSim and ATLAHS.
 
     A send is over when its message has been received; operations of a rank that do not wait for each other are done at
-    once, but for computing on one `cpu` of a rank (0 where none is said).
+    once, but for computing on one `cpu` (0 where none is said).
     """
 
     pattern: Literal["goal"] = Field(description="`goal`")
@@ -98,7 +98,7 @@ class GoalFile(FileJob):
 class ChakraTrace(FileJob):
     """Chakra execution traces (MLCommons): NAME.0.et, NAME.1.et, ... of ranks 0, 1, ...
 
-    Computing takes the time that it took; collectives are carried out as rings, an all-to-all as messages at once.
+    Computing takes the time that it took; collectives are rings, an all-to-all messages at once.
     """
 
     pattern: Literal["chakra"] = Field(description="`chakra`")

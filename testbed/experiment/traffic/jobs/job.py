@@ -44,7 +44,7 @@ class JobPattern(Pattern):
 class Repeated(JobPattern):
     """A job that does the same in every iteration."""
 
-    ranks: Hosts = Field(description="Number of ranks: hosts h1 to hN, or where `jobs` places them.")
+    ranks: Hosts = Field(description="Ranks: hosts h1 to hN, or where `jobs` places them.")
     iterations: Count = Field(default=4, description="How often it is done.")
     slower: dict[Annotated[int, Field(ge=0)], Annotated[float, Field(gt=0)]] = Field(
         default={}, description="Ranks, from 0, that compute longer, and how many times: `{3: 1.5}`."

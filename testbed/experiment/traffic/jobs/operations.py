@@ -30,7 +30,7 @@ class Operation(Repeated):
     compute: Moment = Field(default=0.0, description="How long each rank computes before each operation.")
     channels: Count = Field(
         default=1,
-        description="Parts of the buffer that are handled at once, over queue pairs of their own, as NCCL's channels.",
+        description="Parts of the buffer that are handled at once, over queue pairs of their own, as in NCCL.",
     )
 
     @abstractmethod
@@ -93,14 +93,13 @@ class AllReduce(_Chosen):
     algorithm: Literal["ring", "tree", "double-tree", "halving-doubling", "direct", "hierarchical"] = Field(
         default="ring",
         description="`ring`: 2 (N - 1) steps of size / N; `tree`: up and down a binary tree, in `chunks`; "
-        "`double-tree`: half of the buffer over each of two trees, a leaf of one is none of the other; "
-        "`halving-doubling`: 2 log2 N steps with ever other partners, N a power of two; `direct`: everybody sends to "
-        "everybody, twice; `hierarchical`: rings in groups of `group` ranks, between their likes, and in the groups "
-        "again.",
+        "`double-tree`: half over each of two trees, leaves of one are none of the other; `halving-doubling`: 2 log2 "
+        "N steps with ever other partners, N a power of two; `direct`: everybody to everybody, twice; `hierarchical`: "
+        "rings in groups of `group` ranks, between their likes, and in the groups again.",
     )
     chunks: Count = Field(default=8, description="With trees: pieces that follow each other.")
     group: Annotated[int, Field(strict=True, ge=2)] = Field(
-        default=8, description="With `hierarchical`: ranks that are near each other, as those of a server or leaf."
+        default=8, description="With `hierarchical`: ranks near each other, as those of a server."
     )
 
     def exchange(self, size: float, _context: Context) -> Exchange:
@@ -126,7 +125,7 @@ class _OneWay(_Chosen):
     algorithm: Literal["ring", "halving-doubling", "direct"] = Field(
         default="ring",
         description="`ring`: N - 1 steps of size / N; `halving-doubling`: log2 N steps, N a power of two; `direct`: "
-        "everybody sends to everybody.",
+        "everybody to everybody.",
     )
 
     def exchange(self, size: float, _context: Context) -> Exchange:
@@ -146,7 +145,7 @@ class _OneWay(_Chosen):
 
 
 class AllGather(_OneWay):
-    """Every rank gets the parts of all ranks."""
+    """Every rank gets all ranks' parts."""
 
     pattern: Literal["allgather"] = Field(description="`allgather`")
     size: Bytes = Field(description="What every rank has in the end: the parts of all.")
@@ -207,14 +206,14 @@ class Reduce(_Rooted):
 
 
 class AllToAllV(Operation):
-    """Every rank sends a part of its buffer to each other one, all at once, as experts of a mixture get tokens."""
+    """Every rank sends a part of its buffer to each other one, all at once."""
 
     pattern: Literal["alltoall"] = Field(description="`alltoall`")
     size: Bytes = Field(description="A rank's buffer, of which it keeps its own part.")
     skew: Annotated[float, Field(ge=0, le=4)] = Field(
         default=0.0,
-        description="How unequal the parts are (alltoallv): the k-th most popular rank gets 1 / k^skew from all, in "
-        "an order by the seed.",
+        description="Unequal parts (alltoallv): the k-th most popular rank gets 1 / k^skew from all, in an order by "
+        "the seed.",
     )
 
     def exchange(self, size: float, context: Context) -> Exchange:

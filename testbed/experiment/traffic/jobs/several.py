@@ -23,8 +23,8 @@ class Jobs(Pattern):
     payload: Payload = JOB_PAYLOAD
     placement: Literal["packed", "spread", "random"] | list[HostName] = Field(
         default="packed",
-        description="`packed`: one job after the other, switch by switch; `spread`: a job's ranks take the switches "
-        "in turn; `random`: any host, by the seed; or a list of hosts, one for each rank.",
+        description="`packed`: one job after the other, switch by switch; `spread`: ranks take the switches in turn; "
+        "`random`: any host, by the seed; or a list of hosts, one for each rank.",
     )
     alone: str = Field(
         default="",

@@ -67,9 +67,9 @@ class Training(Repeated):
 
 
 class Pipeline(Repeated):
-    """Stages of a network, one to a rank; micro-batches go forward and their gradients back (1F1B).
+    """Stages of a network, one to a rank; micro-batches go forward, gradients back (1F1B).
 
-    Narayanan et al.: "PipeDream" (SOSP 2019) has the schedule, and Megatron-LM flushes it after each iteration.
+    The schedule is PipeDream's (SOSP 2019), flushed after each iteration as in Megatron-LM.
     """
 
     pattern: Literal["pipeline"] = Field(description="`pipeline`")

@@ -27,10 +27,10 @@ ROUNDS = {"ALLREDUCE": 2, "ALLGATHER": 1, "REDUCESCATTER": 1}
 class SimAIWorkload(JobPattern):
     """A workload of SimAI (`workload.txt` of AICB).
 
-    Forward through the layers, each computing and then its collective; backward the gradient of the input likewise,
-    then that of the weights, whose collective goes on beside the next layers. The next iteration's layer waits for it.
-    Neighbours are ranks of tensor parallelism, then those of expert, of data and of pipeline parallelism.
-    Collectives are rings, an all-to-all messages at once.
+    Forward each layer computes, then comes its collective; backward the gradient of the input likewise, then that of
+    the weights, whose collective goes on beside the next layers, until the next iteration's layer. Neighbours are ranks
+    of tensor parallelism, then of expert, data and pipeline parallelism. Collectives are rings, an all-to-all messages
+    at once.
 
     [Files](../howto/files.md) says what is added for a pipeline.
     """
