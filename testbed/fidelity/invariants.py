@@ -159,7 +159,7 @@ def marks_are_echoed(counts: Counts) -> Iterator[Reason]:
 
 
 def flows_alike_lose_alike(counts: Counts) -> Iterator[Reason]:
-    """Whose packets find room in a full buffer is chance, and not a matter of who comes first."""
+    """Whose packets find room in a full buffer is chance."""
     flows = counts.flows
     lost = flows.nic_sent - flows.lost - flows.received
     for group in np.unique(flows.alike[flows.alike >= 0]):
@@ -234,7 +234,7 @@ def lossless_means_no_drop(counts: Counts) -> Iterator[Reason]:
 
 
 def delivery_is_in_order(counts: Counts) -> Iterator[Reason]:
-    """Where packets are sent again under their numbers: every one, and so every byte, is delivered once and in order.
+    """Packets that are sent again under their numbers are delivered once, in order and byte for byte.
 
     What a sender takes for delivered has been; NAKs that were made were read, or lost on the way; and where a flow has
     one path, nothing was asked for that had only been overtaken.
@@ -287,7 +287,7 @@ def trims_are_answered(counts: Counts) -> Iterator[Reason]:
 
 
 def srcs_are_sent(counts: Counts) -> Iterator[Reason]:
-    """Every SRC that a queue asked for was sent. What became of it, the conservation of packets says."""
+    """Every SRC that a queue asked for was sent."""
     if not counts.srcs:
         return
     srcs = counts.srcs
