@@ -144,6 +144,11 @@ class DecisionTrace:
         self._end = end
         self._told = rows
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether it takes calls: none was left out yet."""
+        return self._left >= 0
+
     def make_room(self) -> int:
         """Let what is there be taken, if anybody does; how many rows fit now."""
         if self._take:

@@ -57,7 +57,8 @@ class MeteredFluid(Fluid):
         self._call(self.controller.on_start, now, flows)
 
     def on_sent(self, now: float, flows: Ints, sent_bytes: Ints) -> None:
-        self.meter.trace.record(SENT, now, len(flows), np.concatenate((flows, sent_bytes)))
+        if self.meter.trace.goes_on:
+            self.meter.trace.record(SENT, now, len(flows), np.concatenate((flows, sent_bytes)))
         self._call(self.controller.on_sent, now, flows, sent_bytes)
 
     def on_timer(self, now: float, flows: Ints) -> None:
@@ -67,7 +68,8 @@ class MeteredFluid(Fluid):
     def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
         meter = self.meter
         self._count(flows, feedback)
-        meter.trace.record(FEEDBACK, now, len(flows), feedback_row(flows, feedback), feedback.int_stack)
+        if meter.trace.goes_on:
+            meter.trace.record(FEEDBACK, now, len(flows), feedback_row(flows, feedback), feedback.int_stack)
         meter.decisions += (1, len(flows))
         began = time.perf_counter()
         self._call(self.controller.on_feedback, now, flows, feedback)
@@ -94,7 +96,8 @@ class MeteredFluid(Fluid):
         controller = self.controller
         try:
             rate = controller.rate[own]
-            self.meter.trace.decided(rate, controller.window[own], controller.timer[own])
+            if self.meter.trace.copy_to:
+                self.meter.trace.decided(rate, controller.window[own], controller.timer[own])
             self.meter.counters[5] += np.count_nonzero(rate > self.layout.line_rate * ABOVE_LINE)
         except (AttributeError, TypeError, ValueError, IndexError) as error:
             raise self._no_columns(error) from error
