@@ -25,6 +25,7 @@ SIZE = (7.0, 3.2)  # inches: the width of a page's text
 SIZE_PER_PANEL = 1.3  # more height for each panel below the first
 LEGEND_COLUMNS = 6
 MARGIN = 0.6  # inches to the left of the panels
+LABELS = 0.42, 0.24  # inches from the panels to their labels: to find a place for them draws all numbers once more
 MARK_ROWS = 4  # above each other, in which marks have their names in turn
 LETTER, NAME = 3.9, 8.5  # points, of a name beside a line: width of a letter, and height
 
@@ -155,6 +156,10 @@ def _head(plot: Plot, figure: Figure, top: Axes) -> None:
     longest = max((len(line.label) for line in plot.lines), default=0)
     right = min(0.15 + LETTER * longest / 72, wide / 3)
     figure.subplots_adjust(left=left, right=1 - right / wide, bottom=below, top=max(1 - above / high, below + 0.1))
+    for axes in figure.axes:
+        panel = axes.get_position()
+        axes.yaxis.set_label_coords(-LABELS[0] / (wide * panel.width), 0.5)
+        axes.xaxis.set_label_coords(0.5, -LABELS[1] / (high * panel.height))
     figure.text(left, 1 - 0.2 / high, plot.title, fontweight="bold", fontsize=9)
     figure.text(left, 1 - 0.38 / high, plot.note, fontsize=7, color=theme()["muted"])
 
