@@ -6,16 +6,14 @@
 #include "../../agent/datapath.h"
 #include "../../agent/heads.h"
 #include "../../agent/machine.h"
+#include "offload.h"
 #include "world.h"
 
 #include <arpa/inet.h>
 #include <string.h>
 
 #define UDP_HEADER 8
-#define IP_HEADER 20
-#define IP_LENGTH_AT 16 /* offsets in a frame */
-#define CHECKSUM_AT 24
-#define UDP_LENGTH_AT 38
+#define UDP_LENGTH_AT 38 /* in a frame */
 
 double now_seconds(const struct datapath *d)
 {
@@ -37,17 +35,10 @@ int64_t tick_of(const struct datapath *d, double time)
 
 static void set_length(uint8_t *frame, uint16_t size)
 {
-	uint16_t ip = htons((uint16_t)(size + UDP_HEADER + IP_HEADER)), udp = htons((uint16_t)(size + UDP_HEADER));
-	uint32_t sum = 0;
+	uint16_t udp = htons((uint16_t)(size + UDP_HEADER));
 
-	memcpy(frame + IP_LENGTH_AT, &ip, 2);
 	memcpy(frame + UDP_LENGTH_AT, &udp, 2);
-	memset(frame + CHECKSUM_AT, 0, 2);
-	for (int i = 14; i < 14 + IP_HEADER; i += 2)
-		sum += (uint32_t)frame[i] << 8 | frame[i + 1];
-	sum = (sum & 0xffff) + (sum >> 16);
-	ip = htons((uint16_t)~(sum + (sum >> 16)));
-	memcpy(frame + CHECKSUM_AT, &ip, 2);
+	set_ip_length(frame, size + HEAD_BYTES);
 }
 
 /* The host's line takes everything. */

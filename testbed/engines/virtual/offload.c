@@ -69,7 +69,7 @@ static void set_checksum(uint8_t *at, const uint8_t *bytes, int64_t length)
 	memcpy(at, &sum, 2);
 }
 
-static void set_ip_length(uint8_t *frame, int64_t length)
+void set_ip_length(uint8_t *frame, int64_t length)
 {
 	put_two_bytes(frame + IP_LENGTH_AT, (uint32_t)(length - IP_AT));
 	put_two_bytes(frame + IP_CHECKSUM_AT, 0);

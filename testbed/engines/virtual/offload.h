@@ -23,6 +23,8 @@ static inline uint32_t two_bytes(const uint8_t *at)
 	return (uint32_t)at[0] << 8 | at[1];
 }
 
+void set_ip_length(uint8_t *frame, int64_t length); /* of a frame with so many bytes, and the checksum */
+
 int64_t segments_of(const struct sent *sent);
 int64_t write_packet(const struct sent *sent, int64_t number, uint8_t *frame); /* returns its length */
 

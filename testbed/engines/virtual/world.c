@@ -12,7 +12,7 @@
  *     parts of a large rack     parts.c, crossing.h, barrier.c
  *     caches                    prefetch.h
  *     wall time                 wall.c
- *     packets of apps           app_links.c
+ *     packets of apps           app_links.c, delivery.c, offload.c
  *     its agent                 notices.c (what it is told), host.c, sleep.c
  */
 #include "world.h"
