@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +12,7 @@ import pytest
 from testbed.base.web import fingerprint
 from testbed.errors import BadInput
 from testbed.sdk.jobs import find
-from tests.support.commands import command
-from tests.support.outside import TESTBED
+from tests.support.commands import Command, command
 
 SHORT = ("--set", "updates=25", "--set", "attempts=1")  # too short for any seed
 
@@ -88,14 +85,11 @@ def test_a_trained_policy_is_kept_with_its_log(tmp_path: Path) -> None:
 def test_an_interrupted_training_leaves_nothing(tmp_path: Path) -> None:
     """By SIGTERM; Ctrl-C is tried on PET's (tests/plugins/pet/test_jobs.py)."""
     pytest.importorskip("torch")
-    with subprocess.Popen(
-        [*TESTBED, "train", "adpg", "--out", "here"], stderr=subprocess.PIPE, text=True, cwd=tmp_path
-    ) as started:
-        assert started.stderr is not None
-        assert "update 25" in started.stderr.readline()
-        assert [file.name for file in tmp_path.iterdir()] != []  # it is under way
-        started.send_signal(signal.SIGTERM)
-        rest = started.stderr.read()
+    started = Command("train", "adpg", "--out", "here", cwd=tmp_path)
+    assert "update 25" in started.read_until("update 25").splitlines()[0]
+    assert [file.name for file in tmp_path.iterdir()] != []  # it is under way
+    started.terminate()
+    rest = started.communicate()[1]
     assert started.returncode != 0
     assert "Traceback" not in rest
     assert list(tmp_path.iterdir()) == []

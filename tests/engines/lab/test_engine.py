@@ -118,7 +118,7 @@ def test_a_host_that_is_lost_ends_the_run_and_is_clean(lab: Lab, tmp_path: Path)
         }
         for process in processes.values():
             wait_for(process, "running 20 s")
-        until(lambda: min(sent(senders[0]) for senders in hosts.values()) > 1000)
+        until(lambda: min(sent(senders[0]) for senders in hosts.values()) > 1000, every=0.1)
         _, sender = agents(hosts["agent"][0])
         hosts["agent"][0].run(["kill", "-KILL", str(sender)])
         hosts["ssh"][0].kill_sshd()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,10 @@ import pytest
 from testbed_plugins.pet.settings import Settings
 from testbed_plugins.pet.training import Training
 
-from tests.support.outside import TESTBED
+from tests.support.commands import Command
 
 OPTIONS: dict[str, Any] = {"updates": 30, "trajectory": 8, "episode": 16, "ports": 4, "batch": 16, "ablation": ()}
-COMMAND = [*TESTBED, "train", "pet", "--out", "here", "--set", "workloads=[websearch]", "--set", "ablation=[]"]
+COMMAND = ["train", "pet", "--out", "here", "--set", "workloads=[websearch]", "--set", "ablation=[]"]
 for name, value in OPTIONS.items():
     if name != "ablation":
         COMMAND += ["--set", f"{name}={value}"]
@@ -25,17 +25,11 @@ for name, value in OPTIONS.items():
 
 def ended(folder: Path, after: str, number: signal.Signals) -> list[str]:
     """Train until it says ``after``, then end it by a signal: what it said on stderr, which is all."""
-    with subprocess.Popen(COMMAND, stderr=subprocess.PIPE, text=True, cwd=folder) as started:
-        assert started.stderr is not None
-        said: list[str] = []
-        for line in started.stderr:
-            said.append(line.rstrip())
-            if after in line:
-                started.send_signal(number)
-                break
-        said += [line.rstrip() for line in started.stderr]
-    assert started.returncode != 0
-    return said
+    started = Command(*COMMAND, cwd=folder)
+    started.read_until(after)
+    os.kill(started.pid, number)
+    assert started.wait() != 0
+    return started.communicate()[1].splitlines()
 
 
 def held(checkpoint: Path) -> Any:
