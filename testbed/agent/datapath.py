@@ -78,7 +78,7 @@ class Datapath:
         if transport:
             transport.describe(c, self.memory, lags.messages)
         c.messages.reth = room_for_reth(sockets.packet, pace.payload)
-        self._credits = credits
+        self.credits = credits
         if credits:
             credits.describe(c.credits, self.memory, slice(pace.first, pace.first + n), n + hosts + gates)
         self._of_flows(sockets, pace)
@@ -230,8 +230,8 @@ class Datapath:
             assert self.many_paths
             self.many_paths.fail()
         if self.c.credits.failed:
-            assert self._credits
-            self._credits.fail()
+            assert self.credits
+            self.credits.fail()
 
     def send_due(self, now: float) -> None:
         """Send everything that is due by ``now``; does not sleep."""
@@ -243,8 +243,8 @@ class Datapath:
 
     def reschedule(self, flows: Ints, now: float) -> None:
         """Rate, window or what is left to send of ``flows`` has changed."""
-        flows = np.ascontiguousarray(flows, np.int64)
-        self.code.reschedule(self.pointer, flows.ctypes.data, len(flows), now)
+        for agent, own in self.split(np.ascontiguousarray(flows, np.int64)):
+            self.code.reschedule(agent, own.ctypes.data, len(own), now)
 
     def apply_decisions(
         self, flows: Ints, controller: RateController, now: float, copy_to: int = 0
@@ -294,9 +294,9 @@ class Datapath:
     @property
     def waiting(self) -> NDArray[np.bool_]:
         """Of which flows something must come back: acknowledgements, or credits."""
-        if self._credits is None:
+        if self.credits is None:
             return np.asarray(self.flows.inflight > 0)
-        spent, may = self.flows.sent + self.flows.again, self._credits.spenders
+        spent, may = self.flows.sent + self.flows.again, self.credits.spenders
         starved = (self.flows.to_send > 0) & (spent >= may["unasked"] + may["granted"]) & (self.started > 0)
         return np.asarray((self.flows.inflight > 0) | starved)
 
@@ -307,18 +307,18 @@ class Datapath:
     def silent(self, now: float, timeout: float) -> Ints:
         """Flows of which nothing has come back for so long; those with nothing on its way may be more patient."""
         most: Floats | float = self._transport.waits if self._transport else timeout
-        if self._credits:
-            most = most + self._credits.spenders["patience"] * (self.flows.inflight == 0)
+        if self.credits:
+            most = most + self.credits.spenders["patience"] * (self.flows.inflight == 0)
         return np.flatnonzero(self.waiting & (now - self.last_feedback > most))
 
     def ask_again(self, flows: Ints, timeout: float, now: float) -> Ints:
         """With credits, each of ``flows`` may send a packet that asks. Returns those that have something on its way."""
-        if self._credits is None:
+        if self.credits is None:
             return flows
         self.code.ask_again(self.pointer, flows.ctypes.data, len(flows))
         on_its_way = self.flows.inflight[flows] > 0
         starved = flows[~on_its_way]
-        self._credits.be_patient(starved, timeout)
+        self.credits.be_patient(starved, timeout)
         self.reschedule(starved, now)
         return flows[on_its_way]
 

@@ -23,6 +23,11 @@ struct thread {
 	pthread_t id;
 };
 
+static int part_failed(const struct part *one)
+{
+	return has_failed(&one->agent->decisions) || one->agent->paths.failed || one->agent->credits.failed;
+}
+
 /* Its controller has failed, or asks without end: time goes on without it, for the others. */
 static void go_on_without(struct part *own, int64_t tick)
 {
@@ -46,7 +51,7 @@ static void go_on(struct part *own)
 		own->endless = serve(d, fmin(nominal(d, (uint64_t)all->limit), all->until));
 	else if (!own->endless) /* a sample is due at the end of this tick, and something before it */
 		own->endless = serve_moment(d);
-	if (has_failed(&d->decisions) && !own->failed_at)
+	if (part_failed(own) && !own->failed_at)
 		own->failed_at = own->world->now;
 	go_on_without(own, all->limit);
 	if (!has_failed(&d->decisions) && !own->endless)
@@ -211,11 +216,6 @@ static void copy_deciders(struct parts *all)
 	}
 }
 
-static int part_failed(const struct part *one)
-{
-	return has_failed(&one->agent->decisions) || one->agent->paths.failed;
-}
-
 /* Who has failed first speaks for all: returns whether anybody has. */
 int64_t find_failure(struct parts *all)
 {
@@ -232,6 +232,7 @@ int64_t find_failure(struct parts *all)
 		*all->deciders[k] = first->deciders[k];
 	agent->decisions.failed = first->agent->decisions.failed;
 	agent->paths.failed = first->agent->paths.failed;
+	agent->credits.failed = first->agent->credits.failed;
 	return 1;
 }
 

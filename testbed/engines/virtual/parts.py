@@ -6,6 +6,7 @@ import ctypes
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,7 @@ class Room:
     lines: int
     flows: int
     hosts: int
+    granting: int  # moments of those that grant credits
 
 
 class Parts:
@@ -49,19 +51,21 @@ class Parts:
         c = datapath.c
         self._of = cut.host[world.layout.plan.src_number - 1]
         assert agent.controller.addresses is not None
-        deciders, self._decider = np.unique(agent.controller.addresses, return_inverse=True)
-        if c.paths.chooser:
-            deciders = np.append(deciders, c.paths.chooser)
+        self._asked = agent.controller.addresses
+        others = [address for address in (c.paths.chooser, c.credits.decider) if address]
+        self._deciders = deciders = np.unique(np.append(self._asked, np.array(others, self._asked.dtype)))
         self.pointer = self._code.make_parts(cut.count, threads, self._memory.keep(deciders), len(deciders))
         weakref.finalize(self, self._code.forget_parts, self.pointer)
         self.agents = [datapath.pointer]
         self.rings = [world.ring]
         self._code.set_part(self.pointer, 0, world.address, datapath.pointer, None)
         columns = (cut.line, self._of, cut.host[world.layout.senders - 1])
+        received = cut.host[world.layout.plan.dst_number - 1]
         for number in range(1, cut.count):
             lines = int(((cut.line == number) | (cut.line[np.arange(len(cut.line)) ^ 1] == number)).sum())
             flows, hosts = (int((column == number).sum()) for column in columns[1:])
-            self._add(number, len(deciders), Room(lines, flows, hosts))
+            granting = int((cut.host == number).sum() + (received == number).sum()) if c.credits.decider else 0
+            self._add(number, Room(lines, flows, hosts, granting))
         self._code.divide(self.pointer, *map(self._memory.keep, columns))
         self.lost: Exception | None = None
         self._records = list[CTrace]()
@@ -70,11 +74,11 @@ class Parts:
         datapath.split, world.empty = self.split, self.drain
         agent.decisions = DividedDecisions(agent.decisions, self, datapath)
 
-    def _add(self, number: int, deciders: int, room: Room) -> None:
-        own = self._memory.keep(np.zeros((deciders, ctypes.sizeof(Decider)), np.uint8))
+    def _add(self, number: int, room: Room) -> None:
+        own = self._memory.keep(np.zeros((len(self._deciders), ctypes.sizeof(Decider)), np.uint8))
         ring = VirtualRing(RING_SIZE)
         world = self._part_of_world(ring, room)
-        agent = self._part_of_agent(ring, own, deciders, room)
+        agent = self._part_of_agent(ring, own, room)
         self._keep += [world, agent, ring]
         self.rings.append(ring)
         self.agents.append(ctypes.addressof(agent))
@@ -89,12 +93,16 @@ class Parts:
         c.resumed_count = c.released = c.unroutable = c.events_done = 0
         return c
 
-    def _part_of_agent(self, ring: VirtualRing, deciders: int, count: int, room: Room) -> CDatapath:
+    def _part_of_agent(self, ring: VirtualRing, deciders: int, room: Room) -> CDatapath:
         """The same flows, of which it serves some; what changes with whatever it does is its own."""
+
+        def own_of(address: Any) -> Any:
+            return deciders + ctypes.sizeof(Decider) * np.searchsorted(self._deciders, address)
+
         memory, c = self._memory, CDatapath.from_buffer_copy(self._datapath.c)
         n, hosts = room.flows, room.hosts
         gates = hosts * PRIORITIES if c.gate else 0
-        for name, ids in (("agenda", n + hosts + gates), ("alarms", n), ("starts", n)):
+        for name, ids in (("agenda", n + hosts + gates + room.granting), ("alarms", n), ("starts", n)):
             whole = getattr(c, name)
             setattr(c, name, CHeap(memory.keep(np.zeros((ids, 2))), whole.place, 0))
         own = CRing(*ring.addresses(), ring.size - 1, 0.0)
@@ -113,14 +121,15 @@ class Parts:
         if c.messages.times:
             c.messages.times = self._empty_at(c.messages.times)
         decisions = c.decisions
-        decisions.of = memory.keep(deciders + ctypes.sizeof(Decider) * self._decider.astype(np.int64))
+        decisions.of = memory.keep(own_of(self._asked))
         decisions.times = self._empty_at(decisions.times)
         decisions.steps = decisions.first_cycles = decisions.first_ns = 0
         memory.point(decisions, "due", np.zeros(n, np.int64))
         memory.point(decisions, "counts", np.zeros(2, np.int64))
         memory.point(decisions, "seconds", np.zeros(1))
-        if c.paths.chooser:
-            c.paths.chooser = deciders + ctypes.sizeof(Decider) * (count - 1)
+        for asked, name in ((c.paths, "chooser"), (c.credits, "decider")):
+            if address := getattr(asked, name):
+                setattr(asked, name, int(own_of(address)))
         if c.paths.known:
             known = ctypes.string_at(c.paths.known, KNOWN_BYTES)
             c.paths.known = memory.keep(np.frombuffer(known, np.int64).copy())

@@ -31,16 +31,17 @@ def why_whole(world: World, agent: Sender) -> str:
     """Why it runs on one thread; empty if it need not."""
     if not isinstance(agent, FlowAgent):
         return "its controller decides in batches"
-    resolved, experiment = world.resolved, world.experiment
+    experiment = world.experiment
     asked = [one.runs_as for one in Identity.all_of(agent.controller)]
     if (paths := agent.datapath.many_paths) and paths.choosers:
         asked.append(paths.choosers.runs_as)
+    if credits := agent.datapath.credits:
+        asked.append(credits.receivers.runs_as)
     costs = [one.decision_cost for one in (experiment.controller, *experiment.controllers)]
     waits = world.c.queued or world.classes  # packets, for their line
     reasons = {
-        "Python is asked about flows or paths": "Python" in asked,
+        "Python is asked about flows, paths or credits": "Python" in asked,
         "flows start when others are done": len(world.layout.plan.tasks.edges),
-        "receivers grant credits": resolved.receiver,
         "flows may change between the NICs of a bond": experiment.bonds,
         "switches with Bolt count what they tell senders": world.bolt,
         "its tuner asks for flows, which all switches count in one table": world.maps.flow_table,

@@ -21,6 +21,7 @@ from testbed.sdk.conformance.trial import Unwatched
 RACKS = (
     ("leaf-spine", ()),
     ("leaf-spine", ("routing=spray",)),
+    ("leaf-spine", ("receiver=eqds",)),
     ("trimming", ()),
     ("incast-64-lossless", ()),
     ("sonic-switch", ()),

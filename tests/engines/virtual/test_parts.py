@@ -42,6 +42,14 @@ CUT = {
         ),
     ),
     "flowlets": Small("leaf-spine", "swift", settings=("routing=flowlet",)),
+    "credits": Small(
+        "leaf-spine",
+        "fixed",
+        settings=("receiver=eqds", "routing=spray", "rack.switch.buffer=60 kB", "tuner={kmin: 10 kB, kmax: 50 kB}"),
+    ),
+    "credits and a window": Small(
+        "trimming", "nscc", settings=("receiver={name: rccc, preset: core}", "routing=reps", "rack.link.loss=0.01")
+    ),
 }
 WHOLE = {
     "batch form": "batches",
@@ -58,6 +66,18 @@ class Mine(CompiledController):
     def on_ack(self, ack):
         self.acks += 1
         if self.acks == 20:
+            raise ValueError("no more")
+"""
+FAILING_RECEIVER = """
+from testbed.receiver import CreditController
+
+
+class Mine(CreditController):
+    arrivals: int = 0
+
+    def on_arrival(self, arrival, host):
+        self.arrivals += 1
+        if self.arrivals == 20:
             raise ValueError("no more")
 """
 
@@ -134,9 +154,10 @@ def test_what_couples_nodes_without_delay_has_one_thread(name: str, caplog: pyte
     assert WHOLE[name] in caplog.text
 
 
-def test_who_fails_first_ends_the_run_with_the_same_message(tmp_path: Path) -> None:
-    (file := tmp_path / "mine.py").write_text(FAILING)
-    messages = {followed("leaf-spine", threads, controller=str(file))[1].interrupted for threads in (1, 2, 3)}
+@pytest.mark.parametrize(("kind", "text"), [("controller", FAILING), ("receiver", FAILING_RECEIVER)])
+def test_who_fails_first_ends_the_run_with_the_same_message(kind: str, text: str, tmp_path: Path) -> None:
+    (file := tmp_path / "mine.py").write_text(text)
+    messages = {followed("leaf-spine", threads, f"{kind}={file}")[1].interrupted for threads in (1, 2, 3)}
     assert len(messages) == 1
     assert "no more" in messages.pop()
 
