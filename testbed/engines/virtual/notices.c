@@ -32,6 +32,20 @@ void expect_feedback(uint32_t flow)
 	__builtin_prefetch(&d->rtt_counts[f * FLOW_RTT_BINS + d->flow[f].bin], 1);
 	if (d->decisions.of)
 		fetch(record_of(d->decisions.of[f], f), d->decisions.of[f]->size);
+	if (has_credits(d))
+		__builtin_prefetch(&d->credits.spenders[f], 1);
+}
+
+/* A packet of the flow is about to arrive at its host, which may grant more. */
+void expect_arrival(uint32_t flow)
+{
+	const struct credits *c = &agent->credits;
+
+	if (!has_credits(agent))
+		return;
+	fetch(&c->accounts[flow], sizeof(c->accounts[flow]));
+	fetch(&c->granters[c->accounts[flow].host], sizeof(*c->granters));
+	fetch(record_of(c->decider, flow), c->decider->size);
 }
 
 /* A packet has reached its receiver's NIC; with it, perhaps, all of its flow. */

@@ -13,6 +13,7 @@ struct datapath;
 void serves(const struct datapath *d);
 void expect_flow(const struct datapath *d, int64_t f); /* fetch its state */
 void expect_feedback(uint32_t flow);
+void expect_arrival(uint32_t flow);
 void data_received(uint32_t flow, int64_t delivered);
 
 static inline void fetch(const void *from, int64_t size)

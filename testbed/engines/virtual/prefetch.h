@@ -24,6 +24,7 @@ static void expect_at_host(const struct packet *p)
 	flow = flow_of(packet);
 	if (is_data(packet)) {
 		__builtin_prefetch(flows_rx.value + flow, 1);
+		expect_arrival(flow);
 	} else {
 		__builtin_prefetch(flows_tx.value + flow, 1);
 		expect_feedback(flow);
