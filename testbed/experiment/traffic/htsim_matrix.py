@@ -76,10 +76,10 @@ class _Matrix:
         if len(self.rows) == self.header.get("Connections", MOST):
             line.refuse(f"no more than the {len(self.rows):,} connections that it says")
         nodes = self.header.get("Nodes", MOST_HOSTS)
-        ends = line.words[0].split("->")
-        if not all(end.isdecimal() and len(end) < DIGITS and int(end) < nodes for end in ends) or len(ends) != 2:
+        begin, _, end = line.words[0].partition("->")
+        src, dst = (int(one) if one.isdecimal() and len(one) < DIGITS else nodes for one in (begin, end))
+        if max(src, dst) >= nodes:
             line.refuse(f"SRC->DST, nodes from 0 to {nodes - 1:,}")
-        src, dst = map(int, ends)
         said = self._pairs(line)
         if ("start" in said) == ("trigger" in said):
             line.refuse("either a start or a trigger")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +29,6 @@ class NumberedFlows:
     line: Ints  # where each stands
     tasks: Tasks = field(default_factory=Tasks)
     notes: tuple[str, ...] = ()  # what of the file is not as it says
-    hosts: Mapping[int, int] = field(default_factory=dict)  # number of the host of each node; none for node + 1
 
     def __post_init__(self) -> None:
         own = np.flatnonzero(self.src == self.dst)
@@ -47,27 +46,22 @@ class NumberedFlows:
     def _place(self, flow: int) -> str:
         return f"{self.file}, line {self.line[flow]}"
 
-    def named(self, names: Mapping[str, str]) -> NumberedFlows:
-        """With the hosts that the rack's file has by these names. Raises ValueError."""
-        hosts = {int(theirs): int(ours[1:]) for theirs, ours in names.items()}
-        known = np.array(list(hosts), np.int64)
+    def _hosts(self, names: Mapping[str, str]) -> tuple[Ints, Ints]:
+        """The numbers of both ends' hosts."""
+        if not names:
+            return self.src + 1, self.dst + 1
+        known = np.array([int(theirs) for theirs in names])
         strange = np.flatnonzero(~(np.isin(self.src, known) & np.isin(self.dst, known)))
         if len(strange):
             src, dst = self.src[strange[0]], self.dst[strange[0]]
             raise ValueError(f"{self._place(strange[0])}: expected hosts of the rack's file, got nodes {src} and {dst}")
-        return replace(self, hosts=hosts)
+        hosts = np.zeros(known.max() + 1, np.int64)
+        hosts[known] = [int(ours[1:]) for ours in names.values()]
+        return hosts[self.src], hosts[self.dst]
 
-    def _host(self, nodes: Ints) -> Ints:
-        if not self.hosts:
-            return nodes + 1
-        table = np.zeros(max(self.hosts) + 1, np.int64)
-        table[list(self.hosts)] = list(self.hosts.values())
-        found: Ints = table[nodes]
-        return found
-
-    def plan(self) -> Plan:
-        """The flows, in the order of the file."""
-        src, dst = self._host(self.src), self._host(self.dst)
+    def plan(self, hosts: Mapping[str, str] | None = None) -> Plan:
+        """The flows, in the order of the file; ``hosts`` by what the rack's file calls them. Raises ValueError."""
+        src, dst = self._hosts(hosts or {})
         names = [f"h{number}" for number in range(max(src.max(), dst.max()) + 1)]
         return Plan(
             src=[names[number] for number in src.tolist()],

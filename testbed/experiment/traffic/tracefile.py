@@ -76,7 +76,7 @@ class TraceFile(Pattern):
         if self._numbered is None or not numbers:
             return self
         made = self.model_copy()
-        made._plan = self._numbered.named(numbers).plan()
+        made._plan = self._numbered.plan(numbers)
         return made
 
     @property

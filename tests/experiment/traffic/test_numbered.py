@@ -25,10 +25,10 @@ def test_ordered_by_host_with_what_waits() -> None:
 
 
 def test_names() -> None:
-    plan = flows([4, 0], [0, 4], []).named({"4": "h1", "0": "h7"}).plan()
+    plan = flows([4, 0], [0, 4], []).plan({"4": "h1", "0": "h7"})
     assert (plan.src, plan.dst) == (["h1", "h7"], ["h7", "h1"])
     with pytest.raises(ValueError, match="f, line 11: expected hosts of the rack's file, got nodes 0 and 4"):
-        flows([4, 0], [4 - 1, 4], []).named({"4": "h1", "3": "h7"})
+        flows([4, 0], [4 - 1, 4], []).plan({"4": "h1", "3": "h7"})
 
 
 def test_circles() -> None:
