@@ -4,9 +4,9 @@
  *
  * A line is a FIFO, so that the heap holds one arrival per busy line. Without priority flow control nothing stops a
  * packet once it was sent: when it begins, ends and arrives is known at once. With it packets wait for their line, which
- * may be paused, and a second event says when the line is free. So they do with Bolt, where answers overtake data. Ports
- * with several queues need that event only if what leaves changes something elsewhere (is_awaited). Else a line catches up
- * when somebody looks: a packet that joins it, one that comes out of it, a sample.
+ * may be paused. So they do with Bolt, where answers overtake data, and at ports with several queues. A second event says
+ * when the line is free only if what leaves changes something elsewhere (is_awaited). Else a line catches up when somebody
+ * looks: a packet that joins it, one that comes out of it, a sample.
  */
 #ifndef TESTBED_LINES_H
 #define TESTBED_LINES_H
@@ -19,6 +19,8 @@
 #include "scheduler.h"
 #include "watchdog.h"
 #endif
+
+static void catch_up(struct world *w, struct line *l, int64_t before);
 
 #ifdef BOLT
 #define ANSWERS_FIRST 1
@@ -203,6 +205,15 @@ static void stay_awake(struct world *w, struct line *l)
 	(void)w, (void)l;
 }
 
+/* More waits; or what leaves is looked at in good time: somebody is paused for it, or it will be another part's. */
+static int is_awaited(const struct world *w, const struct line *l)
+{
+	const struct packet *p = l->leaving;
+
+	return l->waiting[0].first || l->waiting[1].first || l->pauses.first || l->beyond ||
+	       (w->lossless && l->sender >= 0 && p && p->data);
+}
+
 #endif
 
 /* Where packets wait: what comes next on a line that is free, and has been since `now`. */
@@ -217,8 +228,12 @@ static void go_on(struct world *w, struct line *l, int64_t now)
 		return;
 	}
 #endif
-	if (l->busy)
+	catch_up(w, l, now);
+	if (l->busy) {
+		if (w->place[id] < 0)
+			set_event(w, id, l->free);
 		return;
+	}
 	if (l->pauses.first) {
 		next = next_pause(w, l);
 	} else {
@@ -233,7 +248,8 @@ static void go_on(struct world *w, struct line *l, int64_t now)
 	}
 	l->busy = 1;
 	begin(w, l, next, now);
-	set_event(w, id, l->free);
+	if (is_awaited(w, l) || w->place[id] >= 0)
+		set_event(w, id, l->free);
 }
 
 /* The last bit of what was leaving has left, if something was. */
@@ -256,13 +272,13 @@ static void line_is_free(struct world *w, struct line *l, int64_t now)
 /* What a line has done before then, which nobody has looked at: nothing but its queues has a say in it. */
 static void catch_up(struct world *w, struct line *l, int64_t before)
 {
-	while (CLASSES && l->busy && l->free < before)
+	while (l->busy && l->free < before)
 		line_is_free(w, l, l->free);
 }
 
 void catch_up_all(struct world *w, int64_t before)
 {
-	for (struct line *l = w->lines; CLASSES && l < w->lines + w->line_count; l++)
+	for (struct line *l = w->lines; (CLASSES || w->queued) && l < w->lines + w->line_count; l++)
 		catch_up(w, l, before);
 }
 
@@ -289,6 +305,7 @@ static void send_since(struct world *w, struct line *l, struct packet *p, int64_
 	}
 #endif
 	if (w->queued) {
+		catch_up(w, l, w->now);
 		append(&l->waiting[p->data], p);
 		go_on(w, l, w->now);
 	} else {

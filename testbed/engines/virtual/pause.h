@@ -31,6 +31,7 @@ static void send_pause(struct world *w, int64_t row, uint32_t quanta)
 	p->length = PFC_FRAME;
 	p->data = 0;
 	p->order = w->order++;
+	catch_up(w, l, w->now);
 	append(&l->pauses, p);
 	((struct ingress *)w->ingresses)[row].frames++;
 	if (CLASSES)

@@ -19,12 +19,12 @@ TICK_SHIFT = 20
 RECORD_BYTES = 8 + RECORD.itemsize  # in the ring, with its header
 LINE = np.dtype(
     [
-        *((name, "<i8") for name in ("per_byte", "delay", "free", "on_the_way", "busy")),
-        *((name, "<i4") for name in ("from", "to", "sender", "receiver")),
+        *((name, "<i8") for name in ("per_byte", "delay", "free", "leaving")),
+        *((name, "<i4") for name in ("on_the_way", "busy", "from", "to", "sender", "receiver")),
         ("tapped", "<i2", (2,)),
         ("beyond", "<i4"),
         ("macs", "u1", (16,)),
-        ("state", "<i8", (14,)),
+        ("state", "<i8", (6,)),
     ]
 )
 SCHEDULER = np.dtype([("strict", "<i8"), ("quantum", "<i8", (QUEUES,))])

@@ -63,7 +63,8 @@ struct line {
 	int64_t per_byte; /* ticks << TICK_SHIFT */
 	int64_t delay; /* ticks */
 	int64_t free; /* state: when the next packet may begin */
-	int64_t on_the_way, busy; /* state, where packets wait: how many are on it; whether one leaves */
+	struct packet *leaving; /* state, where packets wait; and how many are on it, and whether one leaves */
+	int32_t on_the_way, busy;
 	int32_t from, to; /* ifindex of its ends */
 	int32_t sender, receiver; /* numbers of switches; -1 - number of a host */
 	int16_t tapped[2]; /* capture: number + 1 of the tap where packets enter, and where they come out; 0 for none */
@@ -71,7 +72,6 @@ struct line {
 	uint8_t macs[16]; /* destination and source of frames that were routed onto it */
 	/* state, where packets wait: what waits, by class; pause frames go first */
 	struct fifo waiting[2], pauses;
-	struct packet *leaving;
 } __attribute__((aligned(CACHE_LINE)));
 
 /* `id` is a line: it is free; lines + line: its port renews a pause; 2 * lines + line: its watchdog looks. */
