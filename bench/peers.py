@@ -6,6 +6,7 @@ Python's start is apart, for it is the same whatever is run. What differs beside
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import subprocess
@@ -22,6 +23,7 @@ import numpy as np
 from bench.apart import apart
 from bench.measure import Row, spread
 from bench.peers_built import CSG, UET, Peer
+from testbed.cli.main import SELDOM
 from testbed.engines.virtual.whole import LARGE
 from testbed.errors import TestbedError
 from testbed.results import arrow
@@ -78,15 +80,15 @@ def permutation(tree: Tree) -> Cell:
     return Cell(f"permutation of {hosts:,}", tree, tuple(flows), 0, 2000)
 
 
-def incast(tree: Tree) -> Cell:
-    """64 hosts of other leaves send 2 MB to the first."""
+def incast(tree: Tree, megabytes: int) -> Cell:
+    """64 hosts of other leaves send so much to the first."""
     first = tree.per_leaf
-    flows = (f"{first + i}->0 id {i + 1} start 0 size 2000000" for i in range(64))
-    return Cell("incast of 64", tree, tuple(flows), 0, 20_000)
+    flows = (f"{first + i}->0 id {i + 1} start 0 size {megabytes}000000" for i in range(64))
+    return Cell(f"incast of 64, {megabytes} MB each", tree, tuple(flows), 0, 10_000 * megabytes)
 
 
-def allreduce(tree: Tree) -> Cell:
-    """A ring of all hosts, 64 kB per step: a step begins when the one before has come."""
+def allreduce(tree: Tree, kilobytes: int) -> Cell:
+    """A ring of all hosts, so much per step: a step begins when the one before has come."""
     ring, steps = tree.hosts, 2 * tree.hosts - 2
     flows: list[str] = []
     for first in range(ring):
@@ -95,11 +97,16 @@ def allreduce(tree: Tree) -> Cell:
             begins = f"trigger {trigger}" if step else "start 0"
             ends = f" send_done_trigger {trigger + 1}" if step + 1 < steps else ""
             src = (first + step) % ring
-            flows.append(f"{src}->{(src + 1) % ring} id {len(flows) + 1} {begins} size 64000{ends}")
-    return Cell(f"allreduce of {ring}", tree, tuple(flows), ring * (steps - 1), 5000)
+            flows.append(f"{src}->{(src + 1) % ring} id {len(flows) + 1} {begins} size {kilobytes}000{ends}")
+    return Cell(f"allreduce of {ring}, {kilobytes} kB a step", tree, tuple(flows), ring * (steps - 1), 80 * kilobytes)
 
 
-CELLS = (permutation(Tree(32, 32)), incast(Tree(16, 8)), allreduce(Tree(8, 8)))
+# of 64 hosts a short one, of which our start is half and more, and one with as many packets as the permutation has
+CELLS = (
+    permutation(Tree(32, 32)),
+    *(incast(Tree(16, 8), megabytes) for megabytes in (2, 30)),
+    *(allreduce(Tree(8, 8), kilobytes) for kilobytes in (64, 256)),
+)
 
 
 @dataclass(frozen=True)
@@ -113,16 +120,11 @@ class Side:
     controller: str
     settings: tuple[str, ...]
     target: float  # times as fast, on one core
-    one_thread: bool = False  # it cannot have more
-
-    def threads(self, cell: Cell) -> tuple[int, ...]:
-        """Those that help."""
-        return (1,) if self.one_thread or cell.tree.hosts < LARGE else (1, 2)
 
 
 SIDES = (
     Side(CSG, "htsim_eqds", ("-strat", "ecmp_host_random_ecn", "-paths", "128", "-mtu", "4000", "-cwnd", "100"),
-         "EQDS", "fixed", ("receiver=rccc", "routing=spray"), 8.0, one_thread=True),
+         "EQDS", "fixed", ("receiver=rccc", "routing=spray"), 8.0),
     Side(CSG, "htsim_roce", ("-strat", "ecmp_host", "-paths", "128", "-mtu", "4000", "-linkspeed", "100000"),
          "RoCE", "fixed", ("rack.switch.pfc.xoff=100 kB",), 3.0),
     Side(UET, "htsim_uec", ("-sender_cc_only", "-sender_cc_algo", "nscc", "-paths", "128"),
@@ -169,6 +171,7 @@ def ours(side: Side, cell: Cell, folder: Path, threads: int) -> Cost:
         from testbed.engines.virtual.run import VirtualRun
 
         arrow.load()  # start-up
+        gc.set_threshold(SELDOM)  # as a command's is
         began, wall = time.process_time(), time.perf_counter()
         chosen = {"controller": side.controller, "tuner": ""}
         resolved = overridden(from_user("incast-2"), chosen, {}, list(settings))
@@ -192,17 +195,18 @@ def of_peers() -> Iterator[Row]:
 
 
 def _rows(side: Side, cell: Cell) -> Iterator[Row]:
-    """In turns: theirs, ours on one thread and, where it may, on two."""
+    """In turns: theirs, ours on one thread and, where it helps, on two."""
+    numbers = (1, 2) if cell.tree.hosts >= LARGE else (1,)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         (folder / "tree.topo").write_text(cell.tree.text())
         (folder / "flows.cm").write_text(cell.text())
         turns = [
-            (theirs(side, cell, folder), [ours(side, cell, folder, threads) for threads in side.threads(cell)])
+            (theirs(side, cell, folder), [ours(side, cell, folder, threads) for threads in numbers])
             for _ in range(REPEATS)
         ]
     cpu = spread([one.cpu for one, _ in turns], ".2f")
-    for place, threads in enumerate(side.threads(cell)):
+    for place, threads in enumerate(numbers):
         pairs = [(one, mine[place]) for one, mine in turns]
         # on several threads time passes for all of them at once
         ratios = [one.cpu / mine.cpu if threads == 1 else one.wall / mine.wall for one, mine in pairs]

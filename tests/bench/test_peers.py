@@ -13,7 +13,7 @@ from testbed.runs.overrides import from_user, overridden
 
 
 @pytest.mark.parametrize(
-    ("cell", "flows"), [(permutation(Tree(3, 2)), 6), (incast(Tree(9, 8)), 64), (allreduce(Tree(2, 2)), 4 * 6)]
+    ("cell", "flows"), [(permutation(Tree(3, 2)), 6), (incast(Tree(9, 8), 2), 64), (allreduce(Tree(2, 2), 64), 4 * 6)]
 )
 def test_a_cell_is_read_here(cell: Cell, flows: int, tmp_path: Path) -> None:
     (tmp_path / "tree.topo").write_text(cell.tree.text())
