@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Literal, NoReturn
 
 from testbed.errors import nearest
@@ -73,8 +73,12 @@ class Graph:
         """Hosts whose NICs are one for traffic."""
         return [one.name for one in self.nodes if one.bond]
 
-    def shape(self, default: LinkKind) -> Shape:
-        """Raises BadGraph."""
+    @cached_property
+    def shape(self) -> Callable[[LinkKind], Shape]:
+        """As drawn, with links of this kind, where they do not say another. Made once. Raises BadGraph."""
+        return cache(self._made)
+
+    def _made(self, default: LinkKind) -> Shape:
         self._check_nodes()
         self._check_bonds(default)
         graph, bonds = self._of_single_nics()
