@@ -35,8 +35,7 @@ class SwiftConfig(PluginConfig):
     initial_window: float = Field(default=0, ge=0, description="0: one bandwidth-delay product.")
     retransmit_reset: int = Field(default=5, ge=1, description="Timeouts in a row that reset the window to the least.")
     pacing: Literal["below_one", "always"] = Field(
-        default="below_one",
-        description="Pace at window per RTT below one packet (as published), or always.",
+        default="below_one", description="Pace at window per RTT below one packet (as published), or always."
     )
 
 

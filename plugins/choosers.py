@@ -58,9 +58,7 @@ class RepsConfig(EntropiesConfig):
     """Options of `Reps`."""
 
     explore: float = Field(
-        default=1,
-        ge=0,
-        description="BDPs that a flow sends at random entropies before it reuses any.",
+        default=1, ge=0, description="BDPs that a flow sends at random entropies before it reuses any."
     )
     freeze: Time = Field(
         default=100e-6, ge=0, description="How long after a timeout only entropies that came back are used."

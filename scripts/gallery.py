@@ -19,7 +19,7 @@ PAGE = ROOT / "docs/gallery.md"
 HEAD = """# Gallery
 
 What a run looks like. The command below a picture makes it, in `plots/` beside its report (extra `plots`), in seconds
-and without root. The experiments are in `topologies/`. `make gallery` writes this page.
+and without root. The experiments are in `topologies/`.
 """
 
 

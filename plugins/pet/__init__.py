@@ -38,8 +38,7 @@ class PetConfig(LearnedConfig):
     """Options of `Pet`."""
 
     goal: Goal = Field(
-        default="paper",
-        description="What its policy was trained for: the paper's reward, or completion times (fct).",
+        default="paper", description="What its policy was trained for: the paper's reward, or completion times (fct)."
     )
     flows: bool = Field(default=True, description="Let it see incast degree and mice share.")
     online: bool = Field(default=False, description="Go on training in the run (torch; the extra [train]).")

@@ -33,10 +33,7 @@ def advise(  # noqa: PLR0917 - one parameter per option
     ] = "",
     constraint: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="[TRAFFIC:]CONDITION",
-            help="What must hold; by default 'goodput >= 0.97*baseline'.",
-        ),
+        typer.Option(metavar="[TRAFFIC:]CONDITION", help="What must hold; by default 'goodput >= 0.97*baseline'."),
     ] = None,
     change: Annotated[
         list[str] | None,

@@ -23,8 +23,7 @@ def check(
         str | None, typer.Option(metavar="NAME", help="Check this preset; by default the plugin's first.")
     ] = None,
     settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="An option of the plugin; may be repeated."),
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="An option of the plugin; may be repeated.")
     ] = None,
     integers: Annotated[
         bool, typer.Option("--integers", help="Refuse C that computes with fractions or divides.")

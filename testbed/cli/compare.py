@@ -35,15 +35,9 @@ def compare(  # noqa: PLR0917 - one parameter per option
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Write comparison.html, comparison.json and plots/*.svg there.",
-        ),
+        typer.Option(metavar="FOLDER", help="Write comparison.html, comparison.json and plots/*.svg there."),
     ] = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a line per variant and figure."),
-    ] = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a line per variant and figure.")] = None,
     format: Formatted = Format.text,
 ) -> None:
     """Hold runs against each other: medians, intervals, dominance, and a gate for CI.

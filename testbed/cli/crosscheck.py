@@ -31,12 +31,7 @@ def crosscheck(  # noqa: PLR0917 - one parameter per option
         ),
     ] = "fluid,virtual,kernel",
     seeds: Annotated[
-        int,
-        typer.Option(
-            metavar="NUMBER",
-            min=1,
-            help="Seeds on the virtual engine; several tell chance apart.",
-        ),
+        int, typer.Option(metavar="NUMBER", min=1, help="Seeds on the virtual engine; several tell chance apart.")
     ] = 1,
     duration: shared.Duration = "",
     dilation: Annotated[str, typer.Option(metavar="NUMBER", help="Of the kernel and the live engine.")] = "",

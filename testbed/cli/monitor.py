@@ -26,8 +26,7 @@ def up(
         int, typer.Option(metavar="NUMBER", min=1, max=65535, help="Where Grafana listens.")
     ] = 3000,
     target: Annotated[
-        list[str] | None,
-        typer.Option(metavar="HOST:PORT", help="Scrape this, too; may be repeated."),
+        list[str] | None, typer.Option(metavar="HOST:PORT", help="Scrape this, too; may be repeated.")
     ] = None,
 ) -> None:
     """Start Prometheus and Grafana with testbed's dashboards, on loopback, until Ctrl-C.

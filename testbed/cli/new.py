@@ -51,8 +51,7 @@ def new_controller(
 
 @new.command("tuner", cls=Command)
 def new_tuner(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin.")],
-    repository: Repository = False,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin.")], repository: Repository = False
 ) -> None:
     """Write a tuner and its test into this folder.
 
@@ -64,8 +63,7 @@ def new_tuner(
 
 @new.command("chooser", cls=Command)
 def new_chooser(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin.")],
-    repository: Repository = False,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the plugin.")], repository: Repository = False
 ) -> None:
     """Write a path chooser and its test into this folder.
 

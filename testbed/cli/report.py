@@ -17,8 +17,7 @@ def report(
         typer.Option(metavar="FILE|FOLDER", help="Write there: a name in .html for the page alone, else a folder."),
     ] = None,
     flow: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Show the decisions for this flow; may be repeated."),
+        list[str] | None, typer.Option(metavar="NAME", help="Show the decisions for this flow; may be repeated.")
     ] = None,
     format: Formatted = Format.text,
 ) -> None:

@@ -36,8 +36,7 @@ class TableFormat(StrEnum):
 
 def reproduce(  # noqa: PLR0917 - one parameter per option
     name: Annotated[
-        str,
-        typer.Argument(metavar="[NAME]", help="A published comparison, 'all', a file of your own, or a test plan."),
+        str, typer.Argument(metavar="[NAME]", help="A published comparison, 'all', a file of your own, or a test plan.")
     ] = "",
     list_: Annotated[bool, typer.Option("--list", help="List them, and where they were printed.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="A part, up to ten minutes; says what it cut.")] = False,

@@ -32,8 +32,7 @@ def run(  # noqa: PLR0917 - one parameter per option
     pcap: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="POINT",
-            help="Capture packets at a switch port, port:s1-eth65, or a host, nic:h3; may be repeated.",
+            metavar="POINT", help="Capture packets at a switch port, port:s1-eth65, or a host, nic:h3; may be repeated."
         ),
     ] = None,
     snap: Annotated[
@@ -51,13 +50,9 @@ def run(  # noqa: PLR0917 - one parameter per option
             help="Of the virtual engine; by default one below 512 hosts. Figures are the same.",
         ),
     ] = None,
-    alone: Annotated[
-        bool,
-        typer.Option("--alone", help="First run each job alone, on the same hosts."),
-    ] = False,
+    alone: Annotated[bool, typer.Option("--alone", help="First run each job alone, on the same hosts.")] = False,
     isolate: Annotated[
-        bool,
-        typer.Option("--isolate", help="A controller in C decides in a process of its own, which may crash."),
+        bool, typer.Option("--isolate", help="A controller in C decides in a process of its own, which may crash.")
     ] = False,
     dry_run: DryRun = False,
     verbose: shared.Verbose = False,

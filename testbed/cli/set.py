@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 def set_(
     settings: Annotated[list[str], typer.Argument(metavar="KEY=VALUE...", help="Such as q3.kmin='100 kB'.")],
     run: Annotated[
-        str,
-        typer.Option(metavar="RUN", help="Name of its results folder; not needed if it is the only run."),
+        str, typer.Option(metavar="RUN", help="Name of its results folder; not needed if it is the only run.")
     ] = "",
     format: Formatted = Format.text,
 ) -> None:

@@ -85,10 +85,7 @@ Dilation = Annotated[
     ),
 ]
 Seed = Annotated[int | None, typer.Option(metavar="NUMBER", min=0, help="Seed of everything random.")]
-Engine = Annotated[
-    EngineChoice | None,
-    choice(EngineChoice, "By default what the file says, or the kernel."),
-]
+Engine = Annotated[EngineChoice | None, choice(EngineChoice, "By default what the file says, or the kernel.")]
 EngineOrVirtual = Annotated[
     EngineChoice, choice(EngineChoice, "What carries the traffic; `kernel` is real packets (needs root).")
 ]
@@ -116,10 +113,7 @@ Settings = Annotated[
     ),
 ]
 
-Trust = Annotated[
-    bool,
-    typer.Option("--trust", help="Let plugins run that a result brings."),
-]
+Trust = Annotated[bool, typer.Option("--trust", help="Let plugins run that a result brings.")]
 
 
 def changes(engine: str | None, duration: str, dilation: str, seed: int | None, until_rest: str = "") -> dict[str, str]:

@@ -32,17 +32,12 @@ MetricsAddr = Annotated[
 ]
 Ui = Annotated[bool, typer.Option("--ui", help="Serve a live page there as well, and print its address.")]
 AllowEdits = Annotated[
-    bool,
-    typer.Option("--allow-edits", help="With --ui: whoever has the printed address can set thresholds."),
+    bool, typer.Option("--allow-edits", help="With --ui: whoever has the printed address can set thresholds.")
 ]
 Inventory = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Ansible inventory: run over its hosts' wires, in real time."),
+    Path | None, typer.Option(metavar="FILE", help="Ansible inventory: run over its hosts' wires, in real time.")
 ]
-Playbook = Annotated[
-    bool,
-    typer.Option(help="With --inventory: have Ansible check, or push, the testbed first."),
-]
+Playbook = Annotated[bool, typer.Option(help="With --inventory: have Ansible check, or push, the testbed first.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Check and print the experiment; build nothing.")]
 
 

@@ -32,8 +32,7 @@ class ShellCommand(Command):
 def shell(
     context: typer.Context,
     run: Annotated[
-        str,
-        typer.Argument(metavar="RUN", help="Its results folder, or its name; not needed if it is the only one."),
+        str, typer.Argument(metavar="RUN", help="Its results folder, or its name; not needed if it is the only one.")
     ] = "",
     host: Annotated[str, typer.Argument(metavar="HOST", help="A host (h3) or a switch (s1).")] = "",
     format: Formatted = Format.text,

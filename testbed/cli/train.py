@@ -18,8 +18,7 @@ def train(  # noqa: PLR0917 - one parameter per option
     preset: Preset = None,
     out: Out = None,
     start: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="RUN", help="Train nothing: keep what this run learned."),
+        Path | None, typer.Option("--from", metavar="RUN", help="Train nothing: keep what this run learned.")
     ] = None,
     dry_run: DryRun = False,
     format: Formatted = Format.text,

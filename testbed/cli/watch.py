@@ -23,10 +23,7 @@ LINE_EVERY = 1.0  # s of wall time between plain lines
 LEFT = 130  # exit code of who leaves by Ctrl-C, as shells have it
 EXIT_CODES = {"clean": 0, "degraded": 3}
 
-RunArgument = Annotated[
-    str,
-    typer.Argument(metavar="[RUN]", help="HOST:PORT or port of a run, or a results folder."),
-]
+RunArgument = Annotated[str, typer.Argument(metavar="[RUN]", help="HOST:PORT or port of a run, or a results folder.")]
 
 
 def watch(run: RunArgument = f"{HOST}:{PORT}", format: Formatted = Format.text) -> None:

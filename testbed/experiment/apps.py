@@ -57,8 +57,7 @@ class AppFigure(Part):
         description="Regular expression with one group, around the number: `Requests/sec: +([0-9.]+)`."
     )
     kind: Literal["count", "rate", "time"] = Field(
-        default="count",
-        description="A `rate` is multiplied by the dilation, a `time` divided by it.",
+        default="count", description="A `rate` is multiplied by the dilation, a `time` divided by it."
     )
     unit: str = Field(default="", description="Shown behind it: `1/s`.")
 

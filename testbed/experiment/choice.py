@@ -39,8 +39,7 @@ class ControllerChoice(PluginChoice):
         default=True, description="Machine code decides, if it can be compiled; false: Python, to debug it."
     )
     isolate: bool = Field(
-        default=False,
-        description="A controller in C decides in [a process of its own](../howto/c.md#crashes).",
+        default=False, description="A controller in C decides in [a process of its own](../howto/c.md#crashes)."
     )
     decision_cost: Annotated[Time, Field(ge=0)] = Field(
         default=0.0,
@@ -65,8 +64,7 @@ class RoutingChoice(PluginChoice):
         "`./my_chooser.py`.",
     )
     compiled: bool = Field(
-        default=True,
-        description="Machine code chooses, if it can be compiled; false: Python, to debug it.",
+        default=True, description="Machine code chooses, if it can be compiled; false: Python, to debug it."
     )
     gap: Annotated[Time, Field(gt=0)] | None = Field(
         default=None,

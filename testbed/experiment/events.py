@@ -53,13 +53,9 @@ class EventSpec(Part):
     )
     up: str | None = Field(default=None, description="The link that comes back up, or `all` that are down.")
     set: dict[str, Value] = Field(
-        default={},
-        description="Settings that change, as `testbed set` takes them: `{q3.kmin: 100 kB, q3.weight: 2}`.",
+        default={}, description="Settings that change, as `testbed set` takes them: `{q3.kmin: 100 kB, q3.weight: 2}`."
     )
-    detected_after: Moment = Field(
-        default=0.0,
-        description="How long switches keep their routes.",
-    )
+    detected_after: Moment = Field(default=0.0, description="How long switches keep their routes.")
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:

@@ -13,10 +13,7 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
-from pydantic import (
-    Field,
-    model_validator,
-)
+from pydantic import Field, model_validator
 
 from testbed.base.arrays import Ints
 from testbed.experiment import apps, deadlock, events
@@ -82,8 +79,7 @@ class Record(Part):
         default=1024, description="Series for this many flows at most, the largest ones."
     )
     decisions: Annotated[int, Field(strict=True, ge=0, le=MOST_CELLS)] = Field(
-        default=1_000_000,
-        description="For `testbed replay`: about so many are kept, the first ones.",
+        default=1_000_000, description="For `testbed replay`: about so many are kept, the first ones."
     )
     report: Annotated[bool, Field(strict=True)] = Field(
         default=True, description="Draw `report.html` and `plots/` at the end; `testbed report FOLDER` does it later."
@@ -97,8 +93,7 @@ class Fluid(Part):
         default="auto", description="Step of the model, at most a quarter of the base RTT; `auto` is a sixteenth."
     )
     probes: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(
-        default=8,
-        description="[How many](../explanation/engines.md#the-fluid-engine) a flow has on the way at once.",
+        default=8, description="[How many](../explanation/engines.md#the-fluid-engine) a flow has on the way at once."
     )
 
 

@@ -104,8 +104,7 @@ class Transport(Part):
     """[What becomes of a lost packet](transport.md)."""
 
     preset: Literal["connectx-5", "bluefield-3"] | None = Field(
-        default=None,
-        description="A NIC's settings as published; keys beside it win.",
+        default=None, description="A NIC's settings as published; keys beside it win."
     )
     messages: Annotated[Size, Field(gt=0)] | None = Field(
         default=None,

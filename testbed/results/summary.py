@@ -358,11 +358,6 @@ class Summary(BaseModel):
         """Indented JSON; what cannot be known is null."""
         return self.model_dump_json(indent=2)
 
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Summary:
-        """The reverse of `to_json`; raises pydantic's ValidationError."""
-        return cls.model_validate_json(text)
-
 
 FIGURES = figures_of(Summary)
 COMPARED = {name: one for name, one in FIGURES.items() if one.better}

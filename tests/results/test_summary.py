@@ -27,7 +27,7 @@ def test_json_has_null_for_the_unknown_and_comes_back() -> None:
     content = json.loads(summary.to_json())
     assert content["fct_mean"] is None
     assert content["verdict"]["word"] == "clean"
-    assert Summary.from_json(summary.to_json()).to_json() == summary.to_json()
+    assert Summary.model_validate_json(summary.to_json()).to_json() == summary.to_json()
 
 
 def test_jain_of_nodes_and_of_flows() -> None:

@@ -67,7 +67,7 @@ def test_figures_do_not_contradict_each_other(experiment: str) -> None:
     shares_are_shares(found)
     means_lie_below_maxima(found, record)
     parts_sum_up(found, record)
-    Summary.from_json(found.to_json())
+    Summary.model_validate_json(found.to_json())
 
 
 def shares_are_shares(found: Summary) -> None:

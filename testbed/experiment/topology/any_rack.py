@@ -57,8 +57,7 @@ class Switch(Part):
         description="[SONiC's config_db.json](../howto/switch.md), relative to this file; what is said here holds.",
     )
     deadlock: Literal["refuse", "allow"] = Field(
-        default="refuse",
-        description="Racks in which pauses could wait for each other in a cycle: `refuse` or `allow`.",
+        default="refuse", description="Racks in which pauses could wait for each other in a cycle: `refuse` or `allow`."
     )
     marking: Literal["enqueue", "dequeue"] = Field(
         default="enqueue",

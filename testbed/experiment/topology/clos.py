@@ -42,8 +42,7 @@ class Clos(Regular, Routed):
         default=None, description="Aggregation switches in a pod: agg1, agg2, ...; by default k/2."
     )
     cores: Count | None = Field(
-        default=None,
-        description="Core switches above each of these: core1, core2, ...; by default k/2.",
+        default=None, description="Core switches above each of these: core1, core2, ...; by default k/2."
     )
     hosts_per_tor: Count | None = Field(default=None, description="Hosts at each ToR; by default k/2.")
     parallel: Count = Field(default=1, description="Links between two switches that are linked.")

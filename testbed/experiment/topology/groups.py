@@ -33,8 +33,7 @@ class GroupSettings(Part):
         description="With `pfc`: it also resumes this many bytes below its threshold, whichever is higher.",
     )
     headroom: AutoOrSize = Field(
-        default="auto",
-        description="With `pfc`: room beyond the threshold, as in `rack.switch.pfc`.",
+        default="auto", description="With `pfc`: room beyond the threshold, as in `rack.switch.pfc`."
     )
 
     @model_validator(mode="after")
@@ -51,10 +50,7 @@ class Pool(Part):
     """Memory that all ports share; by default each has its own."""
 
     size: Annotated[Size, Field(gt=0)] = Field(description="What queues and groups share.")
-    headroom: Bytes = Field(
-        default=0.0,
-        description="Shared by the lossless groups; 0: each has its own `headroom`.",
-    )
+    headroom: Bytes = Field(default=0.0, description="Shared by the lossless groups; 0: each has its own `headroom`.")
 
 
 class Watchdog(Part):

@@ -52,11 +52,7 @@ def _switched(value: object) -> object:
     raise ValueError(f"expected 'on', 'off', or a block with xoff, xon and headroom, got {value or 'nothing'}")
 
 
-OnOrOff = Annotated[
-    Pfc | None,
-    BeforeValidator(_switched),
-    PlainSerializer(lambda value: value or "off"),
-]
+OnOrOff = Annotated[Pfc | None, BeforeValidator(_switched), PlainSerializer(lambda value: value or "off")]
 
 
 def on_or_off(schema: dict[str, Any]) -> None:

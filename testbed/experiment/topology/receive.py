@@ -18,8 +18,7 @@ class Receive(Hysteresis):
     rate: PositiveRate = Field(description="Rate at which a host takes lossless packets out of the buffer.")
     hosts: list[HostName] = Field(default=[], description="Which hosts; by default all.")
     xoff: Annotated[Size, Field(gt=0)] = Field(
-        default=200e3,
-        description="Bytes in it above which the NIC pauses the switch, in the packet's priority.",
+        default=200e3, description="Bytes in it above which the NIC pauses the switch, in the packet's priority."
     )
     xon: Annotated[Size, Field(ge=0)] = Field(
         default_factory=lambda data: 0.5 * data.get("xoff", 0.0),

@@ -26,10 +26,7 @@ class AllToAll(Listed):
     flows_per_pair: Count = Field(default=1, description="Flows from each host to each other one.")
     size: FlowSize = Field(default=None, description="User data per flow; null is an endless flow.")
     start: Moment = Field(default=0.0, description="When the first flow starts.")
-    stagger: Moment = Field(
-        default=0.0,
-        description="Flow i starts i times this later, and hosts take turns.",
-    )
+    stagger: Moment = Field(default=0.0, description="Flow i starts i times this later, and hosts take turns.")
 
     def hosts_needed(self) -> int:
         """All of them."""

@@ -31,8 +31,7 @@ class LongShort(Listed):
         default=0.0, description="Each short flow starts up to this later, uniform at random by the seed."
     )
     senders: Count | None = Field(
-        default=None,
-        description="Sending hosts; by default as many as `incast` takes for long + short flows.",
+        default=None, description="Sending hosts; by default as many as `incast` takes for long + short flows."
     )
 
     @property

@@ -133,9 +133,7 @@ class Plan:
         steps = replace(self.tasks.steps, start=self.tasks.steps.start + begin * roots)
         jobs = tuple(replace(job, start=job.start + begin) for job in self.tasks.jobs)
         return replace(
-            self,
-            start=self.start + np.where(self.waits, 0.0, begin),
-            tasks=replace(self.tasks, steps=steps, jobs=jobs),
+            self, start=self.start + np.where(self.waits, 0.0, begin), tasks=replace(self.tasks, steps=steps, jobs=jobs)
         )
 
     def begun(self, end: float) -> Self:

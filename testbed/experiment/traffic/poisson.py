@@ -75,8 +75,7 @@ class Poisson(Listed):
         description="Share of each host's line rate that it offers, as user data; headers come on top."
     )
     largest: Annotated[Size, Field(ge=1)] | None = Field(
-        default=None,
-        description="Sizes above are cut to this, and flows come as much more often.",
+        default=None, description="Sizes above are cut to this, and flows come as much more often."
     )
     start: Moment = Field(default=0.0, description="When it begins; flows arrive until the end of the run.")
     incast: MixedIn | None = Field(default=None, description="Incasts mixed in; null for none.")
