@@ -63,6 +63,7 @@ BOLT_WORLD = _world("world-bolt", ONE_PATH, BOLT)
 MANY_PATHS = _world("world-many-paths", SEVERAL)
 CLASSES_WORLD = _world("world-classes", ONE_PATH, CLASSES, POOL)
 CLASSES_MANY_PATHS = _world("world-classes-many-paths", SEVERAL, CLASSES, POOL)
+WORLDS = (WORLD, BOLT_WORLD, MANY_PATHS, CLASSES_WORLD, CLASSES_MANY_PATHS)
 
 
 SHORT = 150e3
