@@ -282,7 +282,7 @@ LIMITS: tuple[Limit, ...] = (
         "TCP timeouts",
         lambda record: record.tcp.waited if record.tcp else 0.0,
         0.01,
-        "TCP's timeouts are wall time, many times shorter than a host's",
+        "dilation makes TCP's timeouts, which are wall time, many times shorter than a host's",
         lambda value: f"RTOs of 200 ms of wall time, not dilated, are {value:.0%} of the run",
         AVOID_LOSS,
         live=False,

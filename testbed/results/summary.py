@@ -92,8 +92,8 @@ class Summary(BaseModel):
         "Jain", "per host", better="higher", same_as="jain_flows",
         source="DECC's: x is the mean bandwidth of a compute node")
     fairness_flows: int = figure(
-        "flows compared: active for at least 90 % of the window. FR and Jain are null where these are one of several, "
-        "or moved less than half of the bytes", "flows", lambda m: int(m.steady.sum()))
+        "flows compared: active for at least 90 % of the window, each over that time. FR and Jain are null where these "
+        "are one of several, or moved less than half of the bytes", "flows", lambda m: int(m.steady.sum()))
 
     ql_mean: Number = figure(
         "queue latency of the bottleneck: queue / rate with the packet that is being sent, mean over time", "s",
@@ -274,7 +274,7 @@ class Summary(BaseModel):
         "interruptions in which the long flows' allowed rate fell", "", lambda m: m.interruptions.slowed)
     reaction: Number = figure(
         "from the start of the short flows to the first sample at which what long flows are allowed (rate, or window "
-        "/ base RTT) is at most 90 % of what it was; mean", "RTT",
+        "/ base RTT) is at most 90 % of what it was, in base RTTs; mean", "RTT",
         lambda m: m.interruptions.reaction, "RT", "reaction", better="lower", seldom=True,
         source="DECC's RT: relative reaction time")
     long_bandwidth: Number = figure(
