@@ -10,6 +10,7 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -73,6 +74,12 @@ static void serve(struct decider *c, struct apart *apart)
 	}
 }
 
+/* Destructors of libraries may wait for threads, which a fork does not have. */
+static void leave(void)
+{
+	_exit(0);
+}
+
 static int begun(struct decider *c)
 {
 	struct apart *apart = mmap(NULL, sizeof(*apart) + (size_t)c->size, PROT_READ | PROT_WRITE,
@@ -86,7 +93,7 @@ static int begun(struct decider *c)
 	if (c->child)
 		return c->child > 0;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
+	if (getppid() != parent || atexit(leave)) /* what was registered last comes first */
 		_exit(0);
 	serve(c, apart);
 	return 0;

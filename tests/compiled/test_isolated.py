@@ -42,14 +42,30 @@ static void on_ack(struct cc_flow *flow, const struct cc_ack *ack)
 
 CC_CONTROLLER(.signals = CC_RTT, .on_ack = on_ack)
 """
+WAITING = """
+int getpid(void), pause(void);
+static int loader;
+
+static void wait_for_threads(void)
+{
+	if (getpid() != loader)
+		pause();
+}
+
+__attribute__((constructor)) static void loaded(void)
+{
+	loader = getpid();
+	atexit(wait_for_threads);
+}
+"""
 
 
 def ack(now: float, rtt: float) -> Ack:
     return Ack(now, 1, 1122, 0, 1, 0, rtt, 0, ())
 
 
-def flows(folder: Path, fails: str = ";", *, isolate: bool = True, **options: Any) -> CompiledFlows:
-    (folder / "mine.c").write_text(TEXT.replace("FAILS", fails))
+def flows(folder: Path, fails: str = ";", more: str = "", *, isolate: bool = True, **options: Any) -> CompiledFlows:
+    (folder / "mine.c").write_text(TEXT.replace("FAILS", fails) + more)
     plugin = find("controller", str(folder / "mine.c"))
     made = CompiledFlows(plugin.form, plugin.configure(None, options), PATHS, True, isolate)
     made.on_start(0.0, np.arange(2))
@@ -85,7 +101,8 @@ def test_options_can_change_meanwhile(tmp_path: Path) -> None:
     ],
 )
 def test_whatever_it_does_is_its_own_end(tmp_path: Path, fails: str, how: str) -> None:
-    made = flows(tmp_path, fails)
+    """Also where a library that this process has loaded would wait for its threads when the other exits."""
+    made = flows(tmp_path, fails, WAITING)
     for at in range(1, 4):
         made.tell_one("on_ack", ack(now=at * 1e-6, rtt=1e-5))
     with pytest.raises(UnusableDecision, match=rf"{how}.* in on_ack of flow 0; the last that it was told: ") as failed:
