@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -78,8 +79,8 @@ def test_the_forms_of_one_controller_decide_the_same(tmp_path: Path) -> None:
 
 
 def test_the_documentation_shows_what_is_written(tmp_path: Path) -> None:
-    _, after, *_ = (ROOT / "docs/howto/controllers.md").read_text().split("```python\n")
-    assert after.split("```")[0] in new("controller", "my_cc", tmp_path)[0].read_text()
+    _, after, *_ = (ROOT / "docs/start/researcher.md").read_text().split("```python\n")
+    assert indent(after.split("```")[0], "    ") in new("controller", "my_cc", tmp_path)[0].read_text()
 
 
 @pytest.mark.parametrize("kind", KINDS)

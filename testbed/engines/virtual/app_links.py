@@ -31,7 +31,7 @@ from testbed.experiment.topology.shape import End
 from testbed.results.record import Histogram, Lag
 
 ETHERNET_FRAME, ETHERNET_HEADER = 1514, 14  # usual bytes of a frame
-AT_ONCE = 1 << 14  # bytes that a host's TCP sends as one, and as a slot of its ring holds
+AT_ONCE = 1 << 14  # bytes that a host's TCP sends as one, and as a slot of its ring holds: more than any packet
 HEAD = 128  # bytes before a frame in its slot, of the kernel
 RING = 16 << 20  # bytes that may wait for the world: tens of milliseconds of a line
 BLOCK = 1 << 16

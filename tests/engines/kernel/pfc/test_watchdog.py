@@ -44,6 +44,7 @@ def test_a_queue_that_is_held_too_long_loses_its_packets_until_no_pause_comes(tm
         for (begin, _), (end, _) in zip(done[::2], done[1::2], strict=False):
             assert end - begin >= RESTORATION
             held = (time > begin - 0.8 * DETECTION) & (read <= begin)
+            assert held.any()
             assert queue[held].min() > 0
             assert queue[(time > begin + 0.8 * RESTORATION) & (read <= end)].max(initial=0) == 0  # what waited is gone
             after = min((moment for moment, _ in done if moment > end), default=np.inf)  # until then none may be lost
