@@ -115,7 +115,7 @@ class Tuning:
 
 
 class Tunings:
-    """The tuners of all switches. ``next_slot`` is the nominal time of the next decision at any of them."""
+    """The tuners of all switches."""
 
     def __init__(self, resolved: Resolved, switches: Sequence[tuple[Switch, Ports]]) -> None:
         plugin = resolved.tuner
@@ -124,7 +124,11 @@ class Tunings:
         if Need.FLOWS in plugin.form.needs and len(slots) > 1:  # the flows of a slot are read once for all switches
             why = f"slot is {slots[0]:g} s at one switch and {slots[-1]:g} s at another; with Need.FLOWS all must agree"
             raise refused(plugin, plugin.form.__init__, why)
-        self.next_slot = min(slots, default=np.inf)
+
+    @property
+    def next_slot(self) -> float:
+        """Nominal time of the next decision at any switch."""
+        return min((one.next_slot for one in self.all), default=np.inf)
 
     def ended(self) -> list[TunerLog]:
         """The run is over: the logs of all, with what they learned. Raises PluginFailed."""
@@ -134,7 +138,6 @@ class Tunings:
         """Let the tuners whose slot is over decide. Raises PluginFailed."""
         for one in self.all:
             one.step(now, now_ns)
-        self.next_slot = min((one.next_slot for one in self.all), default=np.inf)
 
 
 def in_rack(resolved: Resolved, reader: PortReader, names: Sequence[str]) -> Tunings:
