@@ -78,9 +78,10 @@ def frame_of(size: int) -> bytes:
     return frame
 
 
-def checksum(header: bytes) -> int:
-    """Of IPv4; 0 over a header that carries a valid one."""
-    total = sum(struct.unpack(f"!{len(header) // 2}H", header))
+def checksum(data: bytes) -> int:
+    """Of IPv4, UDP and TCP (RFC 1071); 0 over what carries a valid one."""
+    data += bytes(len(data) % 2)
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return int(~total & 0xFFFF)

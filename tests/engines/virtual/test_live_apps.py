@@ -17,6 +17,7 @@ from pyarrow import parquet
 from testbed.capture.reader import Frame, Reader
 from tests.support.apps import experiment, round_trips
 from tests.support.outside import children, run, start, summary_in
+from tests.support.packets import checksum
 from tests.support.runs import UNDRAWN
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel]
@@ -39,13 +40,6 @@ def payload(frame: Frame) -> int:
     assert len(frame.data) == frame.length
     length, header = int.from_bytes(frame.data[16:18], "big"), (frame.data[ETHERNET + IPV4 + 12] >> 4) * 4
     return length - IPV4 - header
-
-
-def folded(data: bytes) -> int:
-    """Its sum in ones' complement: 0xffff where the checksum in it is right (RFC 1071)."""
-    data += bytes(len(data) % 2)
-    total = sum(struct.unpack(f">{len(data) // 2}H", data))
-    return total % 0xFFFF or 0xFFFF
 
 
 def hold_up(folder: Path, file: str, seconds: float) -> None:
@@ -152,9 +146,9 @@ time: {{ duration: 20 ms, dilation: 200 }}
     assert len(of_tcp) > 3e6 / 1448
     assert max(map(len, of_tcp)) == 1514
     for one in frames:
-        assert folded(one[ETHERNET : ETHERNET + IPV4]) == 0xFFFF
+        assert checksum(one[ETHERNET : ETHERNET + IPV4]) == 0
         addresses, rest = one[ETHERNET + 12 : ETHERNET + IPV4], one[ETHERNET + IPV4 :]
-        assert folded(addresses + struct.pack(">HH", one[ETHERNET + 9], len(rest)) + rest) == 0xFFFF
+        assert checksum(addresses + struct.pack(">HH", one[ETHERNET + 9], len(rest)) + rest) == 0
 
 
 def test_apps_alone_end_the_run_and_leave_nothing(tmp_path: Path) -> None:
