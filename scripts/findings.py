@@ -2,9 +2,9 @@
 
 A page is written by hand but for its tables. From ``<!-- adpg-table-2 -->`` to the next ``<!-- end -->`` stands the
 comparison of that name, of results/adpg-table-2.csv; one of several columns, or of more than `MOST_ROWS` or
-`MOST_FIGURES`, as a picture, with its figures in tables/adpg-table-2.csv. ``<!-- agreement -->`` is a picture of all of
-a page's comparisons, ``<!-- intervals -->`` one of tables/jobs.csv, ``<!-- differences -->`` one of
-tables/simulators-uet.csv.
+`MOST_FIGURES`, as a picture, with its figures in tables/adpg-table-2.csv; it is drawn when these have changed or it is
+not there. ``<!-- agreement -->`` is a picture of all of a page's comparisons, ``<!-- intervals -->`` one of
+tables/jobs.csv, ``<!-- differences -->`` one of tables/simulators-uet.csv.
 With ``FROM=FOLDER``, where `testbed reproduce all --engine virtual --out FOLDER` left its runs, each of them replaces
 the one that was kept.
 """
@@ -96,8 +96,10 @@ def _told(name: str, figures: Figures, tables: Path) -> str:
     if len(comparison.columns) == 1 and rows <= MOST_ROWS and rows * len(comparison.metrics) <= MOST_FIGURES:
         return "\n".join([table.scenarios(figures).markdown(), *_orders(figures)])
     tables.mkdir(exist_ok=True)
-    (tables / f"{name}.csv").write_text(_csv(figures), encoding="utf-8")
-    draw(figures, tables / f"{name}.svg")
+    picture, listed, made = tables / f"{name}.svg", tables / f"{name}.csv", _csv(figures)
+    if not (picture.is_file() and listed.is_file() and listed.read_text(encoding="utf-8") == made):
+        listed.write_text(made, encoding="utf-8")
+        draw(figures, picture)
     return "\n".join(
         [f"![{comparison.title}](tables/{name}.svg)", "", f"[All figures](tables/{name}.csv).", *_orders(figures)]
     )

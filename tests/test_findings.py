@@ -47,8 +47,11 @@ def fill(checkout: Path, *runs: Path) -> dict[str, str]:
 
 
 def test_pages_say_what_is_kept(copy: Path) -> None:
-    """With one figure changed all pages but its own; with the figure as it is, that one, too: drawn once each."""
-    before = pages(copy)
+    """With one figure changed all pages but its own; with the figure as it is, that one, too.
+
+    A picture is drawn if its figures have changed or it is gone.
+    """
+    before, tables = pages(copy), copy / "docs/findings/tables"
     file = copy / "docs/findings/results/decc-ablation.csv"
     kept_text = file.read_text()
     head, first, *others = kept_text.splitlines()
@@ -58,7 +61,14 @@ def test_pages_say_what_is_kept(copy: Path) -> None:
     assert [name for name in before if after[name] != before[name]] == ["decc.md"]  # else: make findings
     file.write_text(kept_text)
     keep(copy, "decc.md")
+    kept_picture, changed_picture, gone = (tables / f"decc-{name}.svg" for name in ("at-rest", "osu", "table-4"))
+    for picture in (kept_picture, changed_picture):
+        picture.write_text("as it was")
+    changed_picture.with_suffix(".csv").write_text("other figures")
+    gone.unlink()
     assert fill(copy) == {"decc.md": before["decc.md"]}  # else: make findings
+    assert kept_picture.read_text() == "as it was"
+    assert all(picture.read_text().startswith("<svg") for picture in (changed_picture, gone))
 
 
 def test_tables_of_constants_are_those_of_the_runs_that_are_kept(copy: Path) -> None:

@@ -27,6 +27,7 @@ def both(
     base_rtt: float = T,
     ramp: float = 0.0,
     steps: int = 4000,
+    copies: int = 3,
 ) -> tuple[Fluid, Rollout]:
     class Given(AdpgController):
         name = "given"
@@ -35,12 +36,12 @@ def both(
         def load(cls, config: AdpgConfig) -> Policy:  # noqa: ARG003 - it is given
             return network
 
-    starts = np.random.default_rng(seed).uniform(0, 4 * T, 9)
-    layout = replace(incast(3, copies=3, base_rtt=base_rtt), start=starts)
+    starts = np.random.default_rng(seed).uniform(0, 4 * T, 3 * copies)
+    layout = replace(incast(3, copies=copies, base_rtt=base_rtt), start=starts)
     config = AdpgConfig(start_rate=f"{100 * start_rate} %", reference_rtt=0, ramp=ramp)
     fluid = Fluid(layout, lambda: Given(config, layout.paths), Options(step=STEP, decision_delay=delay))
     rollout = Rollout(
-        np.full(3, 3), step=STEP, base_rtt=base_rtt, start_rate=start_rate, ramp=ramp, decision_delay=delay
+        np.full(copies, 3), step=STEP, base_rtt=base_rtt, start_rate=start_rate, ramp=ramp, decision_delay=delay
     )
     rollout["start"][:] = starts
     for _ in range(steps):
@@ -63,10 +64,10 @@ def test_with_any_weights(seed: int) -> None:
     assert_equal(*both(Network(tuple(weights.normal(0, 0.5, shape) for shape in SHAPES)), seed))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_with_the_shipped_weights_from_start_to_rest(seed: int) -> None:
-    fluid, rollout = both(Network.load(POLICIES / "network.json"), seed, start_rate=0.05, steps=8000)
-    assert 0.2 * T < fluid.queue[0] * 8 / fluid.layout.line_rate < T  # it is not all at a limit
+def test_with_the_shipped_weights_from_start_to_rest() -> None:
+    fluid, rollout = both(Network.load(POLICIES / "network.json"), 0, start_rate=0.05, steps=8000, copies=9)
+    queue = fluid.queue * 8 / fluid.layout.line_rate
+    assert (queue.min() > 0.2 * T, queue.max() < T) == (True, True)  # it is not all at a limit
     assert_equal(fluid, rollout)
 
 

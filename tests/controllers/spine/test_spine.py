@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from testbed_controllers.decc.observation import decades, delay
 from testbed_controllers.spine import Spine
 from testbed_controllers.spine.observation import RANGES, parameter, place, places
@@ -17,12 +17,16 @@ from testbed.compiled.flows import CompiledFlows, build
 from testbed.controller import Ack, Path
 from testbed.engines.fluid.fluid import Fluid, Options
 from testbed.engines.fluid.layout import incast
-from tests.support.simulated import measured
+from testbed.engines.virtual.run import VirtualRun
+from testbed.fidelity.verdict import judge
+from testbed.results.record import RunRecord
+from testbed.results.summary import summarise
+from testbed.runs.overrides import resolve
+from testbed.sdk.conformance.trial import Unwatched
 
 T, LINE = 8.192e-6, 100e9
 BDP = LINE * T / 8
 PATH = Path(line_rate=LINE, base_rtt=T, longest_rtt=T, hops=1, payload=1000, wire_size=1078)
-COUNTED = FilePath(__file__).with_name("counted.py")
 
 
 def told(now: float, packets: int = 1, rtt: float = T) -> Ack:
@@ -106,16 +110,26 @@ def test_the_shipped_policy_passes_the_gates(flows: int) -> None:
     assert queues.dropped[0] == dropped
 
 
+def counted(flows: int, duration: str) -> tuple[RunRecord, NDArray[np.void]]:
+    """What a run with packets showed and, of each flow, how it ended."""
+    settings = ["engine=virtual", "record.decisions=0", f"traffic.senders={flows}"]
+    settings += [f"time.duration={duration}", "time.warmup=3 ms"]
+    resolved = resolve("incast-8", {"controller": "spine"}, {}, settings)
+    run = VirtualRun(resolved, (), Unwatched())
+    record = run.follow()
+    assert isinstance(run.controller, CompiledFlows)
+    return record, run.controller.records
+
+
 @pytest.mark.parametrize("flows", [1, 8, 32])
-def test_few_intervals_trigger_at_rest(flows: int, tmp_path: FilePath) -> None:
-    """With packets; the second half of 6 ms. The module's parameters have SU of 99 % and a queue of 0.26 T."""
-    counts = np.memmap(tmp_path / "counts", np.int64, "w+", shape=2)
-    settings = [f"traffic.senders={flows}", "time.duration=6 ms", "time.warmup=3 ms"]
-    settings += [f"controller.counts={tmp_path / 'counts'}", "controller.since=3 ms", "controller.compiled=false"]
-    found = measured("incast-8", settings, controller=str(COUNTED))
-    intervals, triggers = counts.tolist()
+def test_few_intervals_trigger_at_rest(flows: int) -> None:
+    """In the second half of 6 ms. The module's parameters have SU of 99 % and a queue of 0.26 T."""
+    (_, before), (record, after) = (counted(flows, duration) for duration in ("3.001 ms", "6 ms"))
+    intervals, triggers = (after[name].sum() - before[name].sum() for name in ("intervals", "triggers"))
     assert intervals > 30 * flows
     assert triggers < 0.2 * intervals
+    assert record.broken == []
+    found = summarise(record, judge(record), experiment="incast-8", controller="spine")
     assert found.su > 93
     assert found.ql_mean < 0.26 / 2 * found.base_rtt
     assert found.drops == 0
