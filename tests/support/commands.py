@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess, TimeoutExpired
 
+from testbed.engines.kernel import features
+
 TIMEOUT = 200.0  # s: patience with a busy machine, no promise
 _server = multiprocessing.get_context("forkserver")
 _server.set_forkserver_preload(["tests.support.preloaded"])
@@ -116,6 +118,7 @@ def _main(
     if session:
         os.setsid()
     if user is not None:
+        features.ask.cache_clear()  # who asked was root
         os.setuid(user)
     sys.argv = ["testbed", *arguments]
     from testbed.cli.main import main

@@ -7,6 +7,7 @@ import gc
 from importlib import import_module
 
 from testbed.cli.main import commands
+from testbed.engines.kernel import features
 from testbed.experiment.load import load, resolve
 from testbed.results.versions import versions
 
@@ -24,4 +25,5 @@ for module in MODULES:
 dict(commands().commands)  # each verb
 resolve(load("incast-8"))  # entry points, what is read of experiments, the C of DCQCN
 versions()
+features.ask()  # which takes namespaces, a fifth of a second until they are gone
 gc.freeze()  # forks need not look through it, which would copy it
