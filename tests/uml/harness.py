@@ -68,6 +68,7 @@ def run_in_uml(
     timeout: float = 60.0,
     modules: Iterable[str] = DEFAULT_MODULES,
     memory: str = "512M",
+    core: int = 0,
     writable: Iterable[Path] = (),
     cwd: Path = ROOT,
     env: Mapping[str, str] | None = None,
@@ -76,6 +77,7 @@ def run_in_uml(
 
     `timeout` is the command's, in seconds of the guest. It raises `subprocess.TimeoutExpired` with the output so far;
     `UmlError` if the guest could not boot. `env` is added to a minimal environment: nothing is inherited.
+    `core`: its place among those that we may use; two guests that have to keep time need one each.
     `sys.executable` runs inside as it does here, with the same packages.
     """
     folder = Path(tempfile.mkdtemp(prefix="testbed-uml-"))
@@ -94,7 +96,7 @@ def run_in_uml(
         base = os.path.realpath(sys.executable)
         init.write_text(f"#!{base} -IS\n" + Path(__file__).with_name("init.py").read_text())
         init.chmod(0o755)
-        with _booted(folder, init, memory, timeout + BOOT_SECONDS) as ended:
+        with _booted(folder, init, memory, core, timeout + BOOT_SECONDS) as ended:
             return _collect(folder, job, ended)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -150,19 +152,21 @@ def _memory_folder(folder: Path) -> str:
     return str(shm if fits else folder)
 
 
-def _before_all_others() -> list[str]:
-    """Real-time priority where we may: the guest keeps time although tests beside it want the cores."""
+def _scheduled(core: int) -> list[str]:
+    """What starts the guest: on one core, for its kernel and processes stop for each other, which on two cores costs
+    twice as much; with real-time priority where we may, so that it keeps time although tests beside it want the cores.
+    """
+    one_core = ["taskset", "--cpu-list", str(sorted(os.sched_getaffinity(0))[core])]
     first = ["chrt", "--rr", "1"]
-    if not shutil.which("chrt"):
-        return []
-    return [] if subprocess.run([*first, "true"], stderr=subprocess.DEVNULL, check=False).returncode else first
+    may = subprocess.run([*first, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0
+    return [*one_core, *(first if may else [])]
 
 
 @contextlib.contextmanager
-def _booted(folder: Path, init: Path, memory: str, limit: float) -> Iterator[str]:
+def _booted(folder: Path, init: Path, memory: str, core: int, limit: float) -> Iterator[str]:
     """Run the guest until it powers off or `limit` has passed; gives how it ended, removes everything afterwards."""
     argv = [
-        *_before_all_others(),
+        *_scheduled(core),
         str(UML),
         f"mem={memory}",
         "root=/dev/root",

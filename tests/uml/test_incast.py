@@ -110,6 +110,7 @@ def booted(shared: Path) -> Boot:
     done = run_in_uml(
         [sys.executable, "-m", "tests.uml.guest_incast", shared],
         modules=[*DEFAULT_MODULES, "openvswitch"],
+        core=-1,  # test_kernel.py has the first one
         writable=[shared, cache_folder()],  # both may lie in /tmp, which the guest has its own of
         env={"TESTBED_CACHE": str(cache_folder())},
         timeout=900,
