@@ -27,6 +27,9 @@ pytestmark = [
 ]
 
 SWEEP = ("sweep", "incast-2", "--engine", "virtual", "--duration", "200 us", "--set", "record.report=false")
+# Programs of a head that would start and look around for nothing.
+NOBODY_ASKS = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
+QUIET = {"enable_metrics_collection": False}
 GRID = (*SWEEP, "--controller", "hpcc,fixed", "--repeat", "2")  # four cells
 
 
@@ -39,7 +42,7 @@ def cluster() -> Iterator[Any]:
     Path(tempfile.gettempdir(), "ray").mkdir(
         exist_ok=True
     )  # into which it writes an address, whether it is there or not
-    head = {"num_cpus": 1, "object_store_memory": 100 << 20, "temp_dir": room, "include_dashboard": False}
+    head = {"num_cpus": 1, "object_store_memory": 100 << 20, "temp_dir": room, "_system_config": QUIET, **NOBODY_ASKS}
     made = Cluster(initialize_head=True, head_node_args=head)
     try:
         yield made
