@@ -49,8 +49,9 @@ class Figures(Measured):
         )
 
 
-def measure(act: Act, flows: Sequence[int] = CHECKED, periods: int = PERIODS, seed: int = SEED) -> list[Figures]:
-    """Without noise, from windows drawn log-uniformly."""
+def measure(act: Act, flows: Sequence[int] = CHECKED, periods: int = 0, seed: int = SEED) -> list[Figures]:
+    """Without noise, from windows drawn log-uniformly; for `PERIODS` if no other number is given."""
+    periods = periods or PERIODS
     rng = np.random.default_rng(seed)
     play = Bottlenecks(tuple(np.repeat(flows, COPIES).tolist()), rng, small_buffers=False)
     reward, through, queue, lost, sent = [], [], [], [], np.zeros(play.there.shape)

@@ -29,6 +29,7 @@ SHORT = {"updates": 40, "critics_first": 20, "copies": 2, "check_every": 20, "tu
 def little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what is played to a policy: enough to see that it is a bad one."""
     monkeypatch.setattr(evaluate, "COPIES", 1)
+    monkeypatch.setattr(evaluate, "PERIODS", 40)
     monkeypatch.setattr(visited, "STATES", 25)
 
 
