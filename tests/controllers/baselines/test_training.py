@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from testbed_controllers.adpg.observation import multiplier
 from testbed_controllers.baselines.multipliers import FACTORS, Ppo, Reinforce
 from testbed_controllers.baselines.rollouts import Exploring, Incasts, Played, actions
 from testbed_controllers.baselines.settings import PpoSettings, ReinforceSettings, Settings
-from testbed_controllers.baselines.train_ppo import _model, layers, remembered
-from testbed_controllers.baselines.train_reinforce import network, objective, returns
+
+from tests.support.lazily import Lazily
+
+torch = Lazily("torch")
+train_ppo = Lazily("testbed_controllers.baselines.train_ppo")
+train_reinforce = Lazily("testbed_controllers.baselines.train_reinforce")
 
 RNG = np.random.default_rng(1)
 
@@ -37,23 +41,23 @@ def test_tails_are_discounted_sums_within_a_sequence() -> None:
 def test_returns_are_means_of_what_is_left() -> None:
     """A flow with few decisions left has no less to regret: for equal rewards there is nothing to learn."""
     one = played()
-    assert returns(one._replace(rewards=np.full(9, -0.3)), 0.99) == pytest.approx(np.zeros(9), abs=1e-4)
+    assert train_reinforce.returns(one._replace(rewards=np.full(9, -0.3)), 0.99) == pytest.approx(np.zeros(9), abs=1e-4)
 
 
 def test_the_gradient_is_the_objectives_finite_difference() -> None:
     torch.manual_seed(1)
-    net, one = network().double(), played()
+    net, one = train_reinforce.network().double(), played()
     one = one._replace(factors=multiplier(RNG.uniform(-0.5, 0.5, 9)))
-    weights = returns(one, 0.99)
+    weights = train_reinforce.returns(one, 0.99)
 
-    def value() -> torch.Tensor:
+    def value() -> Any:
         seen = torch.from_numpy(one.seen)
         mean = torch.tanh(net(seen)).squeeze(-1)
         normal = torch.distributions.Normal(mean, 0.1)
         return -(torch.from_numpy(weights) * normal.log_prob(torch.from_numpy(actions(one.factors)))).mean()
 
     parameter = net[4].weight
-    objective(net.float(), one, weights, 0.1).backward()
+    train_reinforce.objective(net.float(), one, weights, 0.1).backward()
     gradient = parameter.grad[0, 3].item()
     net.double()
     with torch.no_grad():
@@ -66,8 +70,8 @@ def test_the_gradient_is_the_objectives_finite_difference() -> None:
 
 
 def test_ppo_remembers_what_was_drawn_and_how_likely_it_was() -> None:
-    model, one = _model(PpoSettings()), played()
-    buffer = remembered(model, one)
+    model, one = train_ppo._model(PpoSettings()), played()
+    buffer = train_ppo.remembered(model, one)
     with torch.no_grad():
         seen = torch.from_numpy(one.seen.astype(np.float32))
         likely = model.policy.get_distribution(seen).distribution.probs.numpy()
@@ -79,11 +83,11 @@ def test_ppo_remembers_what_was_drawn_and_how_likely_it_was() -> None:
 
 
 def test_ppo_with_normal_actions_remembers_them_around_the_mean_that_decides() -> None:
-    model, one = _model(PpoSettings(action="normal")), played()
+    model, one = train_ppo._model(PpoSettings(action="normal")), played()
     one = one._replace(factors=multiplier(RNG.uniform(-0.5, 0.5, 9)))
-    buffer = remembered(model, one)
+    buffer = train_ppo.remembered(model, one)
     assert buffer.actions[:, 0, 0] == pytest.approx(actions(one.factors), abs=1e-6)
-    mean = np.tanh(layers(model, "relu")(one.seen))[:, 0]
+    mean = np.tanh(train_ppo.layers(model, "relu")(one.seen))[:, 0]
     away = buffer.actions[:, 0, 0] - mean
     assert buffer.log_probs[:, 0] == pytest.approx(-(away**2) / 2 - math.log(2 * math.pi) / 2, rel=1e-4)  # deviation 1
 

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 from testbed_controllers.decc.bottlenecks import Bottlenecks
 from testbed_controllers.decc.evaluate import measure
-from testbed_controllers.decc.warm_start import law
+
+from tests.support.lazily import Lazily
+
+warm_start = Lazily("testbed_controllers.decc.warm_start")
 
 
 @pytest.mark.parametrize("flows", [4, 16, 64])
@@ -16,7 +19,7 @@ def test_the_law_rests_where_it_says(flows: int) -> None:
     play = Bottlenecks((flows,) * 4, np.random.default_rng(1), small_buffers=False)
     queue = []
     for number in range(600):
-        play.step(law(play))
+        play.step(warm_start.law(play))
         if number >= 400:
             queue.append((play.queued * play.each).sum(axis=1).mean())
     assert np.mean(queue) == pytest.approx(0.05 * math.sqrt(flows), rel=0.1)

@@ -14,13 +14,15 @@ from testbed_controllers.decc.distillation import acting
 from testbed_controllers.decc.job_distil import DISTIL
 from testbed_controllers.decc.job_train import TRAIN
 from testbed_controllers.decc.network import Network
-from testbed_controllers.decc.training import train
 from testbed_controllers.decc.training_settings import Settings
 from testbed_controllers.decc.tree import Trees
 from testbed_controllers.learned import checks
 
 from testbed.sdk.jobs import JobContext
 from tests.support.commands import command
+from tests.support.lazily import Lazily
+
+training = Lazily("testbed_controllers.decc.training")
 
 SHORT = {"updates": 40, "critics_first": 20, "copies": 2, "check_every": 20, "tune_updates": 30, "attempts": 1}
 
@@ -50,7 +52,7 @@ def test_a_policy_that_has_not_learnt_is_refused(tmp_path: Path) -> None:
 def test_the_same_seed_gives_the_same_network() -> None:
     less = {"updates": 10, "critics_first": 5, "check_every": 10}
     settings = Settings.model_validate({**SHORT, **less, "warm_start": False})
-    first, second = (train(settings)[-1].checks[-1].policy for _ in range(2))
+    first, second = (training.train(settings)[-1].checks[-1].policy for _ in range(2))
     for mine, other in zip(first.weights, second.weights, strict=True):
         np.testing.assert_array_equal(mine, other)
 

@@ -7,19 +7,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from testbed_controllers.learned.checks import mean_reward
 from testbed_controllers.spine import evaluate
 from testbed_controllers.spine.controller import POLICIES
 from testbed_controllers.spine.evaluate import Figures, failure, measure
 from testbed_controllers.spine.job_train import TRAIN
 from testbed_controllers.spine.policy import Policy
-from testbed_controllers.spine.ppo import DISCOUNT, TRACE, advantages
-from testbed_controllers.spine.training import Attempt, SpineCheck, train
 from testbed_controllers.spine.training_settings import Settings
 
 from testbed.sdk.jobs import JobContext
 from tests.support.commands import command
+from tests.support.lazily import Lazily
+
+torch, ppo = Lazily("torch"), Lazily("testbed_controllers.spine.ppo")
+training = Lazily("testbed_controllers.spine.training")
 
 SHORT = {"episodes": 2, "copies": 1, "intervals": 4, "senders": [2, 16], "check_every": 1, "attempts": 1}
 
@@ -46,7 +47,7 @@ def test_the_same_seed_gives_the_same_policy(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(evaluate, "PHASE", 4)  # how good it is, is not asked
     monkeypatch.setattr(evaluate, "STEADY", 2)
     settings = Settings.model_validate(SHORT)
-    first, second = (train(settings)[0].checks[-1].policy for _ in range(2))
+    first, second = (training.train(settings)[0].checks[-1].policy for _ in range(2))
     for name, weights in first.weights.items():
         np.testing.assert_array_equal(weights, second.weights[name])
 
@@ -54,10 +55,10 @@ def test_the_same_seed_gives_the_same_policy(monkeypatch: pytest.MonkeyPatch) ->
 def test_advantages_sum_errors_to_come() -> None:
     """By hand for three intervals of one flow."""
     reward, values = torch.tensor([[1.0], [0.0], [2.0]]), torch.tensor([[0.5], [1.0], [0.25], [4.0]])
-    errors = [1 + DISCOUNT - 0.5, DISCOUNT * 0.25 - 1, 2 + DISCOUNT * 4 - 0.25]
-    fall = DISCOUNT * TRACE
+    errors = [1 + ppo.DISCOUNT - 0.5, ppo.DISCOUNT * 0.25 - 1, 2 + ppo.DISCOUNT * 4 - 0.25]
+    fall = ppo.DISCOUNT * ppo.TRACE
     expected = [errors[0] + fall * (errors[1] + fall * errors[2]), errors[1] + fall * errors[2], errors[2]]
-    assert advantages(reward, values)[:, 0].tolist() == pytest.approx(expected)
+    assert ppo.advantages(reward, values)[:, 0].tolist() == pytest.approx(expected)
 
 
 def test_the_shipped_policy_says_how_it_was_made() -> None:
@@ -77,10 +78,10 @@ def test_the_shipped_log_is_of_the_gates_as_they_are() -> None:
     attempts = []
     for one in log["attempts"]:
         checks = [
-            SpineCheck(check["episode"], 0, [Figures(**figures) for figures in check["figures"]], policy)
+            training.SpineCheck(check["episode"], 0, [Figures(**figures) for figures in check["figures"]], policy)
             for check in one["checks"]
         ]
-        attempt = Attempt(one["seed"], least, checks)
+        attempt = training.Attempt(one["seed"], least, checks)
         assert (attempt.best.number, attempt.failure) == (one["best"], one["failure"])
         attempts.append(attempt)
     chosen = max(attempts, key=lambda one: mean_reward(one.best.figures))
