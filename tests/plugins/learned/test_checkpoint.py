@@ -12,8 +12,9 @@ import pytest
 from testbed_plugins.learned.checkpoint import Checkpoint
 
 from testbed.errors import BadInput
+from tests.support.lazily import Lazily, needs_torch
 
-torch = pytest.importorskip("torch")
+pytestmark, torch = needs_torch, Lazily("torch")
 
 
 def checkpoint(folder: Path) -> Checkpoint:

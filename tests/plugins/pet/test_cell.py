@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-pytest.importorskip("torch")
-
 from testbed_plugins.learned.observation import width
 from testbed_plugins.pet import ALPHA, grid
 from testbed_plugins.pet.cell import Cell
 from testbed_plugins.pet.ppo import Ppo, PpoSettings
 
+from tests.support.lazily import needs_torch
+
+pytestmark = needs_torch
 SLOTS, HOSTS = 40, 4
 
 

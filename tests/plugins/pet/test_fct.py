@@ -7,9 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-pytest.importorskip("torch")
-
 from testbed_plugins.learned.observation import Observation
 from testbed_plugins.learned.policy import Layer
 from testbed_plugins.pet.beginning import FIRST, INCAST
@@ -19,7 +16,9 @@ from testbed_plugins.pet.settings import PRESETS, Settings
 from testbed_plugins.pet.training import Progress
 
 from testbed.tuner import Ports, PortSample, Thresholds
+from tests.support.lazily import needs_torch
 
+pytestmark = needs_torch
 SMALL = {**PRESETS["fct"], "updates": 2, "episode": 20, "ports": 4, "copies": 2, "epochs": 1}
 
 

@@ -11,10 +11,11 @@ import pytest
 
 from testbed.results.folder import read_table
 from tests.support.commands import command
+from tests.support.lazily import needs_torch
 from tests.support.runs import UNDRAWN, VIRTUAL, run
 from tests.support.slots import made
 
-pytest.importorskip("torch")
+pytestmark = needs_torch
 
 RUN = ("incast-8", "--controller", "dcqcn", "--tuner", "pet", *VIRTUAL, *UNDRAWN)
 # Nothing takes it back, everything is drawn, and after 73 slots its best is active.

@@ -12,10 +12,11 @@ import pytest
 from testbed.results.folder import read_table
 from testbed.results.report import tuned
 from testbed.results.tables import TUNERS
+from tests.support.lazily import needs_torch
 from tests.support.runs import VIRTUAL, run
 from tests.support.slots import made
 
-pytest.importorskip("torch")
+pytestmark = needs_torch
 
 STATIC = (80e3, 320e3, 0.2)  # in force in the baseline and where the guard has acted
 KMIN, KMAX, PMAX = 0, 10, 20  # where PET's heads begin

@@ -9,7 +9,6 @@ import pytest
 
 from testbed.errors import BadInput
 from testbed.sdk.gym import make
-from testbed.sdk.gym.joined import JoinedFlows
 from testbed.sdk.gym.steered import SteeredBatch
 from testbed.sdk.gym.virtual import VirtualSession
 
@@ -135,6 +134,8 @@ def test_compiled_controllers_are_trained_as_they_are() -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_environments_side_by_side_are_those_they_are_made_of(engine: Any) -> None:
     """Alone each runs to its end before the next begins. The compiled world of a process is one of theirs at a time."""
+    from testbed.sdk.gym.joined import JoinedFlows  # with torch
+
     names, multipliers = ("incast-2", "incast-8"), (0.9, 1.05, 0.85)
     alone = []
     for number, name in enumerate(names):
