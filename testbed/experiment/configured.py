@@ -8,7 +8,6 @@ from typing import Any
 
 from testbed.errors import BadInput
 from testbed.experiment.document import Document, KeyPath
-from testbed.experiment.topology.sonic.taken import Taken
 
 CONFIG: KeyPath = ("rack", "switch", "config")
 NUMBERED = ("queues", "groups")  # their entries are blocks of keys
@@ -31,6 +30,8 @@ def configure(document: Document) -> list[str]:
 
     Raises BadInput.
     """
+    from testbed.experiment.topology.sonic.taken import Taken  # its models take longer than those of most runs
+
     file = Path(config_of(document) or "").expanduser()
     origin = document.origin(CONFIG)
     try:
