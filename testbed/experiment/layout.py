@@ -114,6 +114,21 @@ class Layout:
         return [port.name for port in self.shape.ports]
 
     @cached_property
+    def port_rate(self) -> Floats:
+        """Bit/s of their links."""
+        return np.array([port.link.rate for port in self.shape.ports])
+
+    @cached_property
+    def port_buffer(self) -> Floats:
+        """Bytes."""
+        return np.array([port.link.buffer for port in self.shape.ports])
+
+    @cached_property
+    def port_neighbour(self) -> list[str]:
+        """The nodes that they lead to."""
+        return [port.neighbour for port in self.shape.ports]
+
+    @cached_property
     def queue_names(self) -> list[str]:
         """Of all queues of all switch ports, port by port: `s1-eth3 q5`; with one queue each the ports' names."""
         classes = self.experiment.rack.switch.tables
@@ -146,6 +161,5 @@ class Layout:
         port = np.repeat(np.arange(len(self.shape.ports)), len(tuned))
         rows = np.flatnonzero(np.tile(tuned, len(self.shape.ports)))
         base_rtt = 2 * self.routes.longest_delay  # the unit of tuners' slots: serialisation does not matter
-        rate = np.array([one.link.rate for one in self.shape.ports])[port[rows]]
-        buffer = np.array([one.link.buffer for one in self.shape.ports])[port[rows]]
+        rate, buffer = self.port_rate[port[rows]], self.port_buffer[port[rows]]
         return by_switch([self.queue_names[row] for row in rows], rate, buffer, base_rtt, port[rows])

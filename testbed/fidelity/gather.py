@@ -66,14 +66,14 @@ class Programs:
     def ports(self, entered: Ints | None = None) -> PortCounts:
         """Of all switch ports; with packets that ``entered`` there, where that was counted."""
         shape, ports = self.layout.shape, self.maps.counters[self.index]
-        first = [shape.port_of(shape.home[one.neighbour]) if one.to_host else one for one in shape.ports]
+        first = (shape.port_of(shape.home[one.neighbour]) if one.to_host else one for one in shape.ports)
         return PortCounts(
             name=self.layout.port_names,
             enqueued=_integers(ports["packets"]),
             marked=_integers(ports["marked_packets"]),
             dropped=_integers(ports["dropped_packets"] + ports["lost_packets"]),
             tx_bytes=ports["bytes"].astype(float),
-            rate=np.array([port.link.rate for port in shape.ports]),
+            rate=self.layout.port_rate,
             switch=[port.switch for port in shape.ports],
             far=np.array([shape.position.get(port.peer.interface, -1) for port in shape.ports]),
             arrived=_integers(self.arrivals["packets"][self.peer]),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import ipaddress
+import socket
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,18 +135,22 @@ class Wires:
         """Of each host's end of its link."""
         return {name: self.index[self.shape.link_of[name].low] for name in self.shape.hosts}
 
+    @cached_property
+    def _address(self) -> NDArray[np.uint8]:
+        """By host: IPv4, its bytes."""
+        packed = b"".join(socket.inet_aton(self.shape.address(name)) for name in self.host)
+        return np.frombuffer(packed, np.uint8).reshape(-1, 4)
+
     def heads(self, src: Ints, dst: Ints, tos: Ints, flow: Ints, carried: int) -> NDArray[np.void]:
         """Ethernet, IPv4 and UDP of sockets' packets, which carry so many bytes behind them; hosts count from 1."""
         up, down, _ = self.hosts()
         own, gateway = self.macs[up], self.macs[down]
-        addresses = [ipaddress.IPv4Address(self.shape.address(name)).packed for name in self.host]
-        address = np.frombuffer(b"".join(addresses), np.uint8).reshape(-1, 4)
         found = np.zeros(len(src), HEAD)
         found["target"] = gateway[src - 1] if len(self.switch) > 1 else own[dst - 1]
         found["source"], found["ethertype"] = own[src - 1], ETH_P_IP
         found["version"], found["tos"], found["length"] = 0x45, tos, IPV4_SIZE + UDP_SIZE + carried
         found["fragment"], found["ttl"], found["protocol"] = DONT_FRAGMENT, TTL, IPPROTO_UDP
-        found["src"], found["dst"] = address[src - 1], address[dst - 1]
+        found["src"], found["dst"] = self._address[src - 1], self._address[dst - 1]
         found["src_port"], found["dst_port"] = FIRST_PORT + flow % PORTS, ROCE_PORT
         found["udp_length"] = UDP_SIZE + carried
         header = found.view(np.uint8).reshape(-1, HEAD_BYTES)[:, ETHERNET_SIZE:][:, :IPV4_SIZE]

@@ -29,7 +29,7 @@ def usual_buffer(shape: Shape) -> float:
 
 def buffered(shape: Shape, buffer: float) -> Shape:
     """With this buffer at every link that has none of its own."""
-    links = [replace(link, buffer=buffer) if math.isinf(link.buffer) else link for link in shape.links]
+    links = [link._replace(buffer=buffer) if math.isinf(link.buffer) else link for link in shape.links]
     return replace(shape, links=tuple(links))
 
 

@@ -7,7 +7,6 @@ minimal: at most one link to the switch that has the global one, that, and one i
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 from typing import Literal, Self
 
@@ -78,5 +77,5 @@ class Dragonfly(Regular, Routed):
             for group, number in ((one, other - one - 1), (other, self._groups - (other - one) - 1)):
                 switch, port = number % a, number // a
                 ends.append(End(switches[group * a + switch], first + port))
-            links.append(replace(far.between(*ends), cost=GLOBAL))
+            links.append(far.between(*ends)._replace(cost=GLOBAL))
         return Shape(self.kind, tuple(switches), tuple(links))

@@ -8,15 +8,14 @@ that says ``role: host`` and has several links has a NIC for each, and every NIC
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from testbed.errors import nearest
 from testbed.experiment.topology.any_rack import MOST_HOSTS, MOST_SWITCHES
-from testbed.experiment.topology.routes import Routes
 from testbed.experiment.topology.shape import LONGEST_NAME, End, Link, LinkKind, Shape
 
 HOST = re.compile(r"h[1-9]\d*")
@@ -43,8 +42,7 @@ class GraphNode:
     bond: bool = False  # its NICs are one for traffic
 
 
-@dataclass(frozen=True)
-class GraphLink:
+class GraphLink(NamedTuple):
     """Between two nodes. ``own`` settings are those of `Link`; what is missing is the default's."""
 
     ends: tuple[str, str]
@@ -104,7 +102,7 @@ class Graph:
             used[name] += name in several or name in bonded
             return nic(name, used[name])
 
-        links = [replace(link, ends=(own(link.ends[0]), own(link.ends[1]))) for link in self.links]
+        links = [link._replace(ends=(own(link.ends[0]), own(link.ends[1]))) for link in self.links]
         nics = {one.name: [nic(one.name, n + 1) for n in range(used[one.name] or 1)] for one in self.nodes}
         of_hosts = [(one, nics[one.name][: 1 if one.bond else None]) for one in self.nodes]
         behind = [(one, nics[one.name][1:]) for one in self.nodes if one.bond]
@@ -191,9 +189,16 @@ class Graph:
         raise BadGraph(node.place, f"'{node.name}' {problem}")
 
     def _check_paths(self, shape: Shape) -> None:
-        routes, first = Routes(shape), shape.hosts[0]
+        first, near = shape.hosts[0], defaultdict[str, set[str]](set)
+        for (low, _), (high, _) in (link[:2] for link in shape.trunks):
+            near[low].add(high)
+            near[high].add(low)
+        reached, new = set[str](), {shape.edge(first)}
+        while new:
+            reached |= new
+            new = set().union(*(near[switch] for switch in new)) - reached
         for host in shape.hosts[1:]:
-            if routes.distance(shape.edge(first), shape.edge(host)) is None:
+            if shape.edge(host) not in reached:
                 one, other = (shape.aliases.get(name, name) for name in (first, host))
                 raise BadGraph(self.place, f"no path leads from '{one}' to '{other}'")
 

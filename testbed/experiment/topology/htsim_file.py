@@ -16,6 +16,7 @@ a core is linked to the same one of each pod. `Bundle` links go to each switch a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from testbed.experiment.lines import Line, lines
@@ -142,11 +143,18 @@ class _Tree:
         return [self._link(tier, low, high) for high in above for _ in range(self.tiers[tier].get("bundle", 1))]
 
     def _link(self, tier: int, low: str, high: str) -> GraphLink:
-        about = self.tiers[tier]
-        latency = about.get("downlink_latency_ns", 1000)
-        beside = (self._half(tier - 1) if tier else 0.0) + self._half(tier)
-        own = {"rate": about.get("downlink_speed_gbps") * 1e9, "delay": (latency + beside) * 1e-9}
-        return GraphLink((low, high), f"{self.file}, line {about.place.number}", own)
+        return GraphLink((low, high), *self._alike[tier])
+
+    @cached_property
+    def _alike(self) -> list[tuple[str, dict[str, float]]]:
+        """Of the links of each tier: where they are said, and their settings."""
+        found = []
+        for tier, about in enumerate(self.tiers):
+            latency = about.get("downlink_latency_ns", 1000)
+            beside = (self._half(tier - 1) if tier else 0.0) + self._half(tier)
+            own = {"rate": about.get("downlink_speed_gbps") * 1e9, "delay": (latency + beside) * 1e-9}
+            found.append((f"{self.file}, line {about.place.number}", own))
+        return found
 
     def _half(self, tier: int) -> float:
         """Of the latency of a switch of that tier, ns: a packet comes by one link and goes by another."""

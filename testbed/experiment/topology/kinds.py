@@ -36,5 +36,5 @@ def _differing(shape: Shape, said: list[DifferingLinks]) -> Shape:
                     f"{shape.links[-1].low.node}-{shape.links[-1].high.node}, or a switch's port",
                 )
             place = shape.links.index(link)
-            links[place] = replace(links[place], **one.said())
+            links[place] = links[place]._replace(**one.said())
     return replace(shape, links=tuple(links))

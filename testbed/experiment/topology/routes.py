@@ -64,7 +64,7 @@ class Routes:
             return [[]] * len(nearer)
         packed = np.ascontiguousarray(np.packbits(nearer, axis=1))
         _, first, which = np.unique(packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True)
-        known = [[ports[number] for number in np.flatnonzero(nearer[at])] for at in first]
+        known = [[ports[number] for number in np.flatnonzero(nearer[at]).tolist()] for at in first]
         return [known[number] for number in which.tolist()]
 
     def next_hops(self, switch: str, edge: str) -> list[SwitchPort]:
@@ -181,8 +181,7 @@ class Routes:
                 ways = self._nearer(number)[edges]
                 parts = ways * (waiting[number, edges] / ways.sum(axis=1))[:, None]
                 found[self._places[self.shape.switches[number]]] += parts.sum(axis=0)
-                for neighbour, part in zip(self._neighbours[number].tolist(), parts.T, strict=True):
-                    waiting[neighbour, edges] += part
+                np.add.at(waiting, (self._neighbours[number][:, None], edges), parts.T)
         return found
 
     def _spread_between(self, first: str, edge: str) -> dict[str, float]:

@@ -10,12 +10,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 LONGEST_NAME = 15  # of an interface in Linux
 
 
-@dataclass(frozen=True)
-class End:
+class End(NamedTuple):
     """One end of a link: a host (port 0), or port 1, 2, ... of a switch."""
 
     node: str
@@ -27,8 +27,7 @@ class End:
         return f"{self.node}-eth{self.port}" if self.port else "e0"
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """Two ends and the link between them. ``low`` is the host, or the switch nearer to hosts."""
 
     low: End
@@ -44,8 +43,7 @@ class Link:
         return f"{self.low.interface if self.low.port else self.low.node} - {self.high.interface}"
 
 
-@dataclass(frozen=True)
-class SwitchPort:
+class SwitchPort(NamedTuple):
     """A port of a switch, and the link that it leads to."""
 
     switch: str
