@@ -79,7 +79,8 @@ def _attach(rack: Rack, nic: NicPrograms) -> PortPrograms:
     far = rack.links[1].intf1.index
     nic.arrivals[far] = 0
     programs = PortPrograms(nic)
-    programs.configure(Port(ifindex=port.index, node=1, rate=WallRate(SLOW), buffer=HUGE, slack=HUGE, peer=far), seed=1)
+    slow = Port(ifindex=port.index, node=1, rate=WallRate(SLOW), buffer=HUGE, slack=HUGE, peer=far)
+    programs.configure([slow], seed=1)
     programs.set_red(port.index, KMIN, KMAX, 1.0)
     port.attach("egress", programs.fd, "port_egress")
     return programs

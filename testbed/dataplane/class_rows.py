@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,8 +71,7 @@ def group_rows(index: Ints, numbers: Sequence[int], interfaces: int) -> Ints:
 def queue_ports(ports: Sequence[Port], classes: Classes, interfaces: int) -> list[Port]:
     """All queues that are used, port by port, each as a port of its own: its row is the number of its interface."""
     return [
-        replace(
-            port,
+        port._replace(
             ifindex=row_of(port.ifindex, queue, interfaces),
             peer=row_of(port.peer, queue, interfaces),
             loss=0.0,  # what is lost is a matter of the link

@@ -70,19 +70,15 @@ class PortReader:
         self.c.ingress_rows, self.c.pause_rows = (one.ctypes.data for one in self._rows)
         self.c.priorities = ingress_rows.shape[1]
 
-    def _read_thresholds(self, index: Ints) -> Floats:
-        return np.array([self.programs.red(int(one)) for one in index]).T
-
     def set_thresholds(self, kmin: Floats, kmax: Floats, pmax: Floats, rows: Ints) -> None:
         """Write the thresholds of these ports and remember what the kernel reads back."""
         index = self.index[rows]
-        for one, *values in zip(index.tolist(), kmin.tolist(), kmax.tolist(), pmax.tolist(), strict=True):
-            self.programs.set_red(one, *values)
-        self.thresholds[:, rows] = self._read_thresholds(index)
+        self.programs.set_red(index, kmin, kmax, pmax)
+        self.thresholds[:, rows] = self.programs.red(index)
 
     def reread_thresholds(self) -> None:
         """Read them again: another process may have set them."""
-        self.thresholds[:] = self._read_thresholds(self.index)
+        self.thresholds[:] = self.programs.red(self.index)
 
     def sample(self, now_ns: int, rows: Ints | slice = ALL) -> dict[str, Floats]:
         """`COLUMNS` of these ports, as of now, in the rows' order.

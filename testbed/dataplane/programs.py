@@ -264,4 +264,4 @@ class PortPrograms(KernelMaps):
             self.arrivals[port.peer] = 0
         if self.bolt is not None:
             self.bolt[port.ifindex] = 0
-        self.configure(port, seed)
+        self.configure([port], seed)

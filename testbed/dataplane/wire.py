@@ -86,9 +86,22 @@ RECEIVER = np.dtype(
     ]
 )
 """struct receiver of receive.bpf.h."""
-PORT_CONFIG = struct.Struct("=QQQIIIIII16x")  # drain, bytes/s, longest ns, buffer, node, kbit/s, loss, slack, peer
-PORT_RED = struct.Struct("=IIII")  # lock, Kmin, Kmax, Pmax
-PORT_QUEUE = struct.Struct("=IIQQQQIIII8x")  # lock, random state, bytes, time, bytes dequeued; then zeros at first
+PORT_CONFIG = np.dtype(
+    [
+        *((name, "<u8") for name in ("drain", "rate_Bps", "longest_ns")),
+        *((name, "<u4") for name in ("buffer", "node", "rate_kbps", "loss", "slack", "peer")),
+        ("spare", "<u8", (2,)),
+    ]
+)
+PORT_RED = np.dtype([(name, "<u4") for name in ("lock", "kmin", "kmax", "pmax")])
+PORT_QUEUE = np.dtype(
+    [
+        *((name, "<u4") for name in ("lock", "random")),
+        *((name, "<u8") for name in ("bytes", "last_ns", "tx_bytes", "sent")),
+        *((name, "<u4") for name in ("offered", "share", "position", "drawn")),
+        ("spare", "<u8"),
+    ]
+)
 PORT_COUNTERS = np.dtype(
     [
         *((name, "<u8") for name in ("packets", "bytes", "marked_packets", "marked_bytes", "dropped_packets")),

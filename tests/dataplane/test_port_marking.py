@@ -61,7 +61,7 @@ def test_red_follows_its_law(rig: Bench) -> None:
     """Zhu et al. (SIGCOMM 2015): 0 up to Kmin, linear to Pmax at Kmax, 1 above."""
     kmin, kmax, pmax, n = 40_000, 160_000, 0.2, 4000
     rig.ports.set_red(LOOPBACK, kmin, kmax, pmax)
-    assert rig.ports.red(LOOPBACK) == pytest.approx((kmin, kmax, pmax))
+    assert rig.ports.red(np.array([LOOPBACK])).ravel() == pytest.approx((kmin, kmax, pmax))
     for queue in (0, 20_000, kmin):
         assert marked(rig, queue, 500) == 0
     for share in (0.05, 0.25, 0.5, 0.75, 1.0):
@@ -81,7 +81,7 @@ def test_red_with_equal_thresholds_is_a_step(rig: Bench) -> None:
 @pytest.mark.parametrize("pmax", [0.0, 1.0])
 def test_red_at_the_ends_of_pmax(rig: Bench, pmax: float) -> None:
     rig.ports.set_red(LOOPBACK, 0, 1000, pmax)
-    assert rig.ports.red(LOOPBACK)[2] == pmax
+    assert rig.ports.red(np.array([LOOPBACK]))[2] == pmax
     assert marked(rig, 1000, 1000) == 1000 * pmax
 
 

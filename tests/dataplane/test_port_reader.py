@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -46,7 +45,7 @@ def test_samples_that_were_taken_keep_their_thresholds() -> None:
     maps = maps_of(2)
     for index in (1, 2):
         maps.set_red(index, 1.0, 2.0, 0.5)
-    reader = PortReader(maps, [LINE, replace(LINE, ifindex=2, peer=1)], Clock(1.0))
+    reader = PortReader(maps, [LINE, LINE._replace(ifindex=2, peer=1)], Clock(1.0))
     before = reader.sample(0)
     RackSwitch(reader, np.array([1])).set_thresholds(np.array([3.0]), np.array([4.0]), np.array([0.25]))
     after = reader.sample(0)

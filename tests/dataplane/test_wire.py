@@ -51,10 +51,12 @@ RECORDS = {
     "share": wire.SHARE,
     "group": wire.GROUP,
     "departures": wire.DEPARTURES,
+    "port_config": wire.PORT_CONFIG,
+    "red": wire.PORT_RED,
+    "queue": wire.PORT_QUEUE,
 }
 # struct in C: its Struct in Python and the C fields in order
 PACKED = {
-    "port_config": (wire.PORT_CONFIG, "drain rate_Bps longest_ns buffer node rate_kbps loss slack peer spare"),
     "nic_settings": (
         wire.NIC_SETTINGS,
         "cnp_interval_ns ring_flags flowlet_gap_ns lossless xon port pkey at_far_end routing seed ack_tos cnp_tos "
@@ -67,8 +69,6 @@ PACKED = {
         "type length npt version instructions domain domain_instructions domain_flags",
     ),
     "int_hop": (wire.INT_HOP, "node queue ts_ns tx_bytes rate"),
-    "red": (wire.PORT_RED, "lock kmin kmax pmax"),
-    "queue": (wire.PORT_QUEUE, "lock random bytes last_ns tx_bytes sent offered share position drawn spare"),
 }
 CONSTANTS = {
     "SCARCE": wire.SCARCE,
@@ -152,29 +152,29 @@ def offsets(layout: struct.Struct) -> list[int]:
 
 
 def test_records_are_those_of_wire_h(tmp_path: Path) -> None:
+    programs = RED_SOURCE.read_text()
+    own = {name: definition(name, programs) for name in ("red", "queue")}
+    includes = f'#include "{HEADER}"\nstruct bpf_spin_lock {{ unsigned int value; }};\n' + "".join(
+        f"struct {name} {{{body}\n}};\n" for name, body in own.items()
+    )
     for name, dtype in RECORDS.items():
         assert dtype.names is not None
         expressions = [f"sizeof(struct {name})"]
         for field in dtype.names:
             expressions += [f"offsetof(struct {name}, {field})", f"sizeof(((struct {name} *)0)->{field})"]
-        size, *places = ask_compiler(tmp_path, f'#include "{HEADER}"', expressions)
+        size, *places = ask_compiler(tmp_path, includes, expressions)
         assert dtype.fields is not None
         ours = [number for field in dtype.names for number in (dtype.fields[field][1], dtype.fields[field][0].itemsize)]
         assert (size, places) == (dtype.itemsize, ours), name
-        assert fields_of(definition(name, STRUCTS)) == list(dtype.names)
+        assert fields_of(own.get(name) or definition(name, STRUCTS)) == list(dtype.names)
 
 
 def test_packed_structures_are_those_of_c(tmp_path: Path) -> None:
-    programs = RED_SOURCE.read_text()
-    own = "struct bpf_spin_lock { unsigned int value; };\n" + "".join(
-        f"struct {name} {{{definition(name, programs)}\n}};\n" for name in ("red", "queue")
-    )
     for name, (layout, names) in PACKED.items():
         expressions = [f"sizeof(struct {name})", *(f"offsetof(struct {name}, {field})" for field in names.split())]
-        size, *places = ask_compiler(tmp_path, f'#include "{HEADER}"\n{own}', expressions)
+        size, *places = ask_compiler(tmp_path, f'#include "{HEADER}"', expressions)
         assert (size, places) == (layout.size, offsets(layout)), name
-        source = STRUCTS if f"struct {name} {{" in STRUCTS else programs
-        assert fields_of(definition(name, source)) == names.split()
+        assert fields_of(definition(name, STRUCTS)) == names.split()
 
 
 def test_constants_are_those_of_wire_h(tmp_path: Path) -> None:

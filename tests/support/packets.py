@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from ctypes import c_int, c_size_t, c_uint32, c_void_p
 from typing import Any
 
+import numpy as np
+
 from testbed.base import linux
 from testbed.clock import WallRate
-from testbed.dataplane import libbpf, wire
+from testbed.dataplane import wire
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.programs import NO_PFC, NO_SRC, NicPrograms, Notices, PortPrograms, Thresholds
 from testbed.experiment.topology import framing
@@ -166,7 +168,7 @@ class Bench:
         peer: int = 0,
     ) -> None:
         """Switch the port on, with no marking; without a peer it is not compared with its shaper."""
-        self.ports.configure(Port(LOOPBACK, 1 << 16 | 7, WallRate(rate), buffer, slack, loss, peer), seed)
+        self.ports.configure([Port(LOOPBACK, 1 << 16 | 7, WallRate(rate), buffer, slack, loss, peer)], seed)
         self.ports.set_red(LOOPBACK, 1 << 30, 1 << 30, 0.0)
 
     @property
@@ -174,18 +176,16 @@ class Bench:
         """The port's counters, live."""
         return self.ports.counters[LOOPBACK]
 
-    @property
-    def _queue(self) -> int:
-        return self.ports._object.map_fd("port_queue")
-
     def state(self) -> tuple[int, int, int]:
         """Random state, queue (fixed point), time of the last arrival."""
-        return wire.PORT_QUEUE.unpack(libbpf.lookup(self._queue, LOOPBACK, wire.PORT_QUEUE.size))[1:4]
+        (queue,) = self.ports.read("port_queue", np.array([LOOPBACK]))
+        return int(queue["random"]), int(queue["bytes"]), int(queue["last_ns"])
 
     def set_queue(self, size: int, last_ns: int) -> None:
         """Put ``size`` bytes into the virtual queue, as of ``last_ns``; the random state goes on."""
-        value = wire.PORT_QUEUE.pack(0, self.state()[0], size << wire.RATE_SHIFT, last_ns, *bytes(6))
-        libbpf.update(self._queue, LOOPBACK, value)
+        queue = np.zeros(1, wire.PORT_QUEUE)
+        queue["random"], queue["bytes"], queue["last_ns"] = self.state()[0], size << wire.RATE_SHIFT, last_ns
+        self.ports.write("port_queue", np.array([LOOPBACK]), queue)
 
     def freeze(self, size: int) -> None:
         """``size`` bytes in the queue, and no time passes: the last arrival lies in the future."""

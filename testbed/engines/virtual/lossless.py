@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from testbed.base.arrays import Floats
 from testbed.engines.virtual.structs import TICK_SHIFT
 from testbed.experiment.layout import Layout
 from testbed.experiment.topology import headroom
@@ -42,6 +44,6 @@ def intake_headroom(layout: Layout, receive: Receive) -> int:
     return headroom.headroom_of(receive.headroom, key, [*links], frame, late=0.0, taken=frame).size
 
 
-def quantum_ps(line: np.void) -> int:
+def quantum_ps(lines: NDArray[np.void]) -> Floats:
     """512 bit times, in thousandths of a tick."""
-    return round(QUANTUM_BYTES * int(line["per_byte"]) * 1000 / (1 << TICK_SHIFT))
+    return np.rint(QUANTUM_BYTES * lines["per_byte"] * 1000 / (1 << TICK_SHIFT))

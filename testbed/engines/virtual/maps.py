@@ -7,10 +7,11 @@ import ctypes
 import numpy as np
 from numpy.typing import NDArray
 
+from testbed.base.arrays import Ints
 from testbed.base.pages import LargePages
 from testbed.dataplane import class_rows, wire
 from testbed.dataplane.pool_rows import PoolRows
-from testbed.dataplane.port_maps import SIZES, PortMaps
+from testbed.dataplane.port_maps import ELEMENTS, PortMaps
 from testbed.engines.virtual.structs import RECORD_BYTES, CRecords, CTable
 from testbed.experiment.topology.classes import Classes
 from testbed.experiment.topology.pool import Memory
@@ -50,7 +51,7 @@ class VirtualMaps(PortMaps):
         self.flows_rx = memory.zeros(flows, wire.FLOW_RX)
         self.flowlets = memory.zeros(flows, wire.FLOWLET)
         self.receivers = memory.zeros(flows if receivers else 0, wire.RECEIVER)
-        self.elements = {name: memory.zeros((interfaces, size), np.uint8) for name, size in SIZES.items()}
+        self.elements = {name: memory.zeros(interfaces, kind) for name, kind in ELEMENTS.items()}
         self.intakes = memory.zeros(interfaces, wire.INTAKE)
         self.bolt = memory.zeros(interfaces, wire.PORT_BOLT) if bolt else None
         self.flow_table = VirtualFlowTable(monitor, code) if monitor else None
@@ -59,11 +60,11 @@ class VirtualMaps(PortMaps):
         """Of switches; before the programs run."""
         self.pool_rows = rows
 
-    def write(self, name: str, ifindex: int, value: bytes) -> None:
-        self.elements[name][ifindex] = np.frombuffer(value, np.uint8)
+    def write(self, name: str, index: Ints, rows: NDArray[np.void]) -> None:
+        self.elements[name][index] = rows
 
-    def read(self, name: str, ifindex: int) -> bytes:
-        return bytes(self.elements[name][ifindex])
+    def read(self, name: str, index: Ints) -> NDArray[np.void]:
+        return self.elements[name][index]
 
     def addresses(self) -> dict[str, int]:
         """By the names of struct world."""

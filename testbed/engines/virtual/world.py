@@ -6,7 +6,6 @@ import ctypes
 import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -112,10 +111,9 @@ class World:
         if self.classes:
             self.queue_list = class_rows.queue_ports(self.port_list, self.classes, self.wires.interfaces)
             class_rows.set_own_red(self.maps, self.queue_list, self.classes)
-        for port in (*self.port_list, *self.queue_list):
-            self.maps.configure(port, self.experiment.seed)
-        for line in self.wires.lines:
-            self.maps.pauses["quantum_ps"][line["to"] :: self.wires.interfaces] = quantum_ps(line)
+        self.maps.configure([*self.port_list, *self.queue_list], self.experiment.seed)
+        lines, of_priorities = self.wires.lines, self.maps.pauses.reshape(-1, self.wires.interfaces)
+        of_priorities["quantum_ps"][:, lines["to"]] = quantum_ps(lines)
         if self.pool and self.classes:
             needed = headroom_needed(self.layout)
             rows = pool_rows(self.pool, self.classes, self.port_list, self.wires.interfaces, needed)
@@ -256,7 +254,7 @@ class World:
         for end in (link.low, link.high):
             position = self.layout.shape.position[end.interface]
             self.code.set_rate(self.address, self.wires.index[end] - FIRST_INDEX, per_byte(wall))
-            self.port_list[position] = replace(self.port_list[position], rate=wall)
+            self.port_list[position] = self.port_list[position]._replace(rate=wall)
             self.maps.set_rate(self.port_list[position])
 
     def set_delay(self, name: str, delay: float) -> None:

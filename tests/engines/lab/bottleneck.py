@@ -32,7 +32,7 @@ def bottleneck(lab: Lab, host: Host, rate: float, red: tuple[float, float, float
             nic = NicPrograms(index, flows=1, rings=1, cnp_interval_ns=1, wake_agents=False)  # for its maps alone
             programs = PortPrograms(nic)
             programs.configure(
-                Port(index, node=1 << 16 | 1, rate=WallRate(rate), buffer=BUFFER, slack=4 * FRAME), seed=1
+                [Port(index, node=1 << 16 | 1, rate=WallRate(rate), buffer=BUFFER, slack=4 * FRAME)], seed=1
             )
             programs.set_red(index, *red)
             held = libbpf.attach_tcx(programs.fd, index, "egress")

@@ -99,7 +99,7 @@ class SmallBuffer(Fault):
 
     def on_built(self, rack: Assembly) -> None:
         port = rack.net.ports[rack.layout.bottleneck]
-        rack.programs.configure(replace(port, buffer=port.buffer // 2), rack.experiment.seed)
+        rack.programs.configure([port._replace(buffer=port.buffer // 2)], rack.experiment.seed)
 
 
 class OtherThresholds(Fault):

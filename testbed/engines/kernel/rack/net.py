@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from mininet.net import Mininet
@@ -186,20 +186,19 @@ class Rack(Mininet):
                 link.intf1.attach("egress", nic.tx_fd, "nic_tx", tcx=tcx)
         self.ports = list(self._ports())
         self._tell_programs(self.tables.hops)
-        for port, place in zip(self.ports, self.shape.ports, strict=True):
+        for place in self.shape.ports:
             self.ends[place.name].attach("egress", ports.fd, "port_egress", tcx=tcx)
             if ports.route_fd is not None:
                 self.ends[place.name].attach("ingress", ports.route_fd, "port_route", tcx=tcx)
             if ports.src_fd is not None:
                 self.ends[place.name].attach("ingress", ports.src_fd, "port_src", first=True, tcx=tcx)
-            ports.configure(port, seed)
+        ports.configure(self.ports, seed)
         if nic.classes and nic.memory:
             interfaces = self.largest_ifindex + 1
             nic.share_memory(pool_rows(nic.memory, nic.classes, self.ports, interfaces, self.link_layer.headroom))
         if nic.classes:
             self.queues = class_rows.queue_ports(self.ports, nic.classes, self.largest_ifindex + 1)
-            for queue in self.queues:
-                ports.configure(queue, seed)
+            ports.configure(self.queues, seed)
             class_rows.set_own_red(ports, self.queues, nic.classes)
         return ports
 
@@ -254,7 +253,7 @@ class Rack(Mininet):
         wall = WallRate(intf.link.spec.rate * rate / link.rate)
         slack = port.slack + burst(wall, frame) - burst(port.rate, frame)
         intf.reshape(wall, frame, self._limit)
-        self.ports[position] = replace(port, rate=wall, slack=slack)
+        self.ports[position] = port._replace(rate=wall, slack=slack)
         self.programs.set_rate(self.ports[position])
 
     def set_delay(self, name: str, delay: float) -> None:

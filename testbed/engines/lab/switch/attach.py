@@ -116,7 +116,7 @@ def _make_port(netlink: Any, folder: Path, maps: KernelMaps, port: Port) -> None
         raise TestbedError(f"the kernel refused the shaper (tbf): {error}; see testbed doctor") from None
     maps.counters[port.ifindex] = 0
     maps.set_red(port.ifindex, port.buffer, port.buffer, 0.0)  # what is longer is dropped
-    maps.configure(port, seed=1)
+    maps.configure([port], seed=1)
     program = libbpf.open_pin(folder / pins.PROGRAM)
     held = libbpf.attach_tcx(program, port.ifindex, "egress")
     os.close(program)
