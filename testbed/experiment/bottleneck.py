@@ -18,7 +18,7 @@ def busiest_port(routes: Routes, plan: Plan, duration: float) -> int:
     """
     shape = routes.shape
     if len(shape.switches) == 1:
-        return shape.position[shape.port_of(plan.busiest_receiver).name]
+        return shape.towards[plan.busiest_receiver]
     src, dst, hosts = plan.src_number, plan.dst_number, shape.hosts
     line = np.array([shape.line_rate(host) for host in hosts])
     rate = np.minimum((line / np.bincount(src - 1, minlength=len(hosts)).clip(1))[src - 1], plan.size * 8 / duration)
@@ -26,6 +26,6 @@ def busiest_port(routes: Routes, plan: Plan, duration: float) -> int:
     demand = np.zeros((edges.max() + 1, edges.max() + 1))
     np.add.at(demand, (edges[src - 1], edges[dst - 1]), rate)
     load = routes.carried(demand)
-    np.add.at(load, np.array([shape.position[shape.port_of(host).name] for host in hosts])[dst - 1], rate)
+    np.add.at(load, np.array([shape.towards[host] for host in hosts])[dst - 1], rate)
     load /= [port.link.rate for port in shape.ports]
     return int((load >= load.max() * (1 - ALIKE)).argmax())

@@ -105,7 +105,7 @@ class Layout:
         Without flows that is not known: then the one towards the host of the first app, which others talk to.
         """
         if not len(self.plan):
-            return self.shape.position[self.shape.port_of(self.experiment.apps[0].hosts[0]).name]
+            return self.shape.towards[self.experiment.apps[0].hosts[0]]
         return busiest_port(self.routes, self.plan, self.experiment.time.end)
 
     @cached_property

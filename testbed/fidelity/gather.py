@@ -172,8 +172,8 @@ class Programs:
 
     def _last_port(self, hosts: list[str]) -> Ints:
         """Positions of the switch ports that lead to hosts."""
-        shape = self.layout.shape
-        return np.array([shape.position[shape.port_of(host).name] for host in hosts], np.int64)
+        towards = self.layout.shape.towards
+        return np.array([towards[host] for host in hosts], np.int64)
 
 
 def alike(layout: Layout) -> Ints:

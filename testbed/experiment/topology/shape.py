@@ -109,13 +109,18 @@ class Shape:
         """The host, as traffic knows it, that a NIC belongs to."""
         return {host: host for host in self.hosts} | {nic: host for host, nics in self.bonds.items() for nic in nics}
 
+    @cached_property
+    def towards(self) -> dict[str, int]:
+        """Column of the port that leads to each host."""
+        return {host: self.position[link.high.interface] for host, link in self.link_of.items()}
+
     def edge(self, host: str) -> str:
         """The switch that a host is at."""
         return self.link_of[host].high.node
 
     def port_of(self, host: str) -> SwitchPort:
         """The switch port that leads to a host."""
-        return self.ports[self.position[self.link_of[host].high.interface]]
+        return self.ports[self.towards[host]]
 
     def line_rate(self, host: str) -> float:
         """Of the host's NIC, bit/s."""

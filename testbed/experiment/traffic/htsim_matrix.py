@@ -77,7 +77,8 @@ class _Matrix:
             line.refuse(f"no more than the {len(self.rows):,} connections that it says")
         nodes = self.header.get("Nodes", MOST_HOSTS)
         begin, _, end = line.words[0].partition("->")
-        src, dst = (int(one) if one.isdecimal() and len(one) < DIGITS else nodes for one in (begin, end))
+        known = begin.isdecimal() and end.isdecimal() and len(begin) < DIGITS and len(end) < DIGITS
+        src, dst = (int(begin), int(end)) if known else (nodes, nodes)
         if max(src, dst) >= nodes:
             line.refuse(f"SRC->DST, nodes from 0 to {nodes - 1:,}")
         said = self._pairs(line)
