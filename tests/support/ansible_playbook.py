@@ -1,7 +1,8 @@
 """ansible-playbook, once for all plays of a lab: each is a fork of a process that has imported it.
 
-What it packs of a module for the hosts is kept, too: packing reads and parses all that a module imports, a quarter of a
-second for each module of a playbook. And what asks no host anything is not forked once more for each host.
+What it knows of plugins is there for all plays: to read it takes each a quarter of a second. What it packs of a module
+for the hosts is kept, too: packing parses all that a module imports, which takes as long for each module of a playbook.
+And what asks no host anything is not forked once more for each host.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import hashlib
 import json
 import os
 import sys
+import warnings
+from importlib import import_module
 from pathlib import Path
 
 from ansible._internal import _task
@@ -18,7 +21,7 @@ from ansible.cli.playbook import main
 from ansible.executor.process.worker import WorkerProcess
 from ansible.executor.task_executor import TaskExecutor
 from ansible.executor.task_result import _RawTaskResult
-from ansible.plugins import strategy
+from ansible.plugins import loader, strategy
 from ansible.release import __version__
 
 from ansible import constants
@@ -55,6 +58,15 @@ class Worker(WorkerProcess):  # type: ignore[misc]
             self._final_q.send_task_result(_RawTaskResult(self._host, task, done, task.dump_attrs()))
 
 
+def know_plugins() -> None:
+    """Where they are, and what can be set of those that each play asks for at its start."""
+    loader.init_plugin_loader()
+    warnings.filterwarnings("ignore", "AnsibleCollectionFinder has already been configured")
+    import_module("ansible_collections.ansible.builtin")
+    for kind in ("become", "callback", "connection", "shell"):
+        list(getattr(loader, f"{kind}_loader").all(class_only=True))
+
+
 def packed_of(sources: Path) -> Path:
     """Where the modules are kept that these sources and this Ansible make."""
     digest = hashlib.sha256(f"{__version__} {sys.version}".encode())
@@ -83,6 +95,7 @@ if __name__ == "__main__":
     kept.mkdir(exist_ok=True)
     (Path(constants.DEFAULT_LOCAL_TMP) / "ansiballz_cache").symlink_to(kept)
     strategy.WorkerProcess = Worker
+    know_plugins()
     gc.disable()  # a tenth of a play's time, and its workers need not copy what it looks at
     for line in sys.stdin:
         pid = os.fork()
