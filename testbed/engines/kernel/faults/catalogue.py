@@ -80,6 +80,8 @@ class BusyCores(Midway):
 class WrongRate(Fault):
     """The bottleneck's rate is a tenth below what was configured."""
 
+    settings = Fault.settings[:2]  # with calibration
+
     def on_built(self, rack: Assembly) -> None:
         intf = rack.net.ends[rack.layout.port_names[rack.layout.bottleneck]]
         rate = round(0.9 * rack.net.ports[rack.layout.bottleneck].rate / 8)
@@ -97,6 +99,8 @@ class WrongDelay(Fault):
 class SmallBuffer(Fault):
     """The bottleneck's buffer is half of what was configured."""
 
+    settings = Fault.settings[:2]  # with calibration
+
     def on_built(self, rack: Assembly) -> None:
         port = rack.net.ports[rack.layout.bottleneck]
         rack.programs.configure([port._replace(buffer=port.buffer // 2)], rack.experiment.seed)
@@ -104,6 +108,8 @@ class SmallBuffer(Fault):
 
 class OtherThresholds(Fault):
     """The active Kmin and Kmax are twice what the tuner set."""
+
+    settings = Fault.settings[:2]  # with calibration
 
     def on_built(self, rack: Assembly) -> None:
         kmin, kmax, pmax = (float(column[rack.layout.bottleneck]) for column in rack.ports.thresholds)
@@ -141,7 +147,7 @@ class OneInputFirst(Tampered):
     experiment = "incast-2"
     settings = (
         "controller={name: fixed}", "traffic.payload=4096 B", "rack.switch.buffer=1 MB", "tuner.preset=secn1",
-        "time.duration=1 ms", "time.dilation=2000",
+        "time.duration=1 ms", "time.dilation=2000", "rack.calibrate=off",
     )  # fmt: skip
 
     def where(self, rack: Assembly) -> RackIntf:
@@ -154,7 +160,7 @@ class Sprayed(Fault):
     experiment = "permutation-64"
     settings: ClassVar[tuple[str, ...]] = (
         "rack.leaves=3", "rack.spines=2", "rack.hosts_per_leaf=2", "traffic.hosts=6", "traffic.stride=2",
-        "time.duration=500 us", "time.warmup=100 us", "time.dilation=4000",
+        "time.duration=500 us", "time.warmup=100 us", "time.dilation=4000", "rack.calibrate=off",
     )  # fmt: skip
 
 
