@@ -16,7 +16,7 @@ def test_pet_is_ahead_of_secn1_and_secn2_in_the_model() -> None:
     makers = {"pet": with_policy("pet", "websearch", Pet.folder / "websearch.onnx")}
     makers |= {name: static(name) for name in ("secn1", "secn2")}
     gained = partial(reward, weights=WEIGHTS["websearch"])
-    found = compare(makers, "websearch", range(201, 207), gained, slots=32)
+    found = compare(makers, "websearch", range(201, 207), gained, slots=16)
     for other in ("secn1", "secn2"):
         mean, half = ahead(found["pet"], found[other])
         assert mean > half > 0, other

@@ -16,7 +16,7 @@ from testbed_plugins.pet.training import Training
 
 from tests.support.commands import Command
 
-OPTIONS: dict[str, Any] = {"updates": 30, "trajectory": 8, "episode": 16, "ports": 4, "batch": 16, "ablation": ()}
+OPTIONS: dict[str, Any] = {"updates": 20, "trajectory": 8, "episode": 16, "ports": 4, "batch": 16, "ablation": ()}
 COMMAND = ["train", "pet", "--out", "here", "--set", "workloads=[websearch]", "--set", "ablation=[]"]
 for name, value in OPTIONS.items():
     if name != "ablation":
@@ -47,17 +47,17 @@ def test_a_killed_training_goes_on_to_the_bits_of_an_unbroken_one(tmp_path: Path
     pytest.importorskip("torch")
     said = ended(tmp_path, "update 5:", signal.SIGKILL)
     assert re.fullmatch(r"websearch, update 5: reward \S+, about \d+ (s|min) left", said[4])
-    said = ended(tmp_path, "update 30:", signal.SIGINT)
+    said = ended(tmp_path, "update 20:", signal.SIGINT)
     assert said[0] == f"going on from {tmp_path / 'here'}.checkpoints"
     first = re.match(r"websearch, update (\d+): ", said[1])
     assert first
     assert int(first[1]) % 2 == 1  # after an episode of two trajectories
-    assert 5 <= int(first[1]) < 30
+    assert 5 <= int(first[1]) < 20
     assert f"the same command with --out {tmp_path / 'here'} goes on" in said[-2] + said[-1]
     assert not (tmp_path / "here").exists()
 
     Training(Settings(workloads=("websearch",), **OPTIONS), "websearch").run(checkpoint=tmp_path / "unbroken.npz")
     files = (tmp_path / "here.checkpoints" / "websearch.npz", tmp_path / "unbroken.npz")
     resumed, unbroken = map(held, files)
-    assert len(unbroken["state"]["history"]) == 30
+    assert len(unbroken["state"]["history"]) == 20
     assert resumed == unbroken
