@@ -29,10 +29,10 @@ COMPARED = ("closed-loop", "clean-loop", "agents", "disturbed")  # with another 
 NAMES = (
     *COMPARED, "controllers", "decisions", "flows", "live", "switch", "packet", "monitor", "tuners", "goodput", "help",
     "memory", "start", "lines", "adpg", "gym", "virtual", "scale", "threads", "cores", "peers", "queues", "first",
-    "workers", "score", "reproduce", "rank",
+    "workers", "score", "reproduce", "rank", "wall",
 )  # fmt: skip
 ROOTLESS = {"gym", "virtual", "scale", "threads", "cores", "peers", "queues", "first", "workers", "score", "reproduce"}
-LONG = {"disturbed", "rank", "reproduce", "peers"}  # only if named
+LONG = {"disturbed", "rank", "reproduce", "peers", "wall"}  # only if named
 ROOT = Path(__file__).resolve().parent.parent
 BUSY = 0.5  # load average above which figures should not be trusted
 

@@ -56,7 +56,7 @@ class Processors:
         began = self._began
         return max(
             (stolen - began[name][2]) / max(1, total - began[name][1])
-            for name, (_, total, stolen) in self._before.items()
+            for name, (_, total, stolen) in self._times().items()
         )
 
     @property

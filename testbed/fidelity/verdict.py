@@ -73,7 +73,7 @@ def _lag_over_rtt(lag: Lag, record: RunRecord) -> float:
 
 
 def _app_lag(record: RunRecord) -> float:
-    """In base RTTs."""
+    """In base RTTs of TCP."""
     if record.late.app_lag is None or record.tcp is None:
         return 0.0
     lag = record.late.app_lag.histogram.quantile(0.99)
@@ -112,6 +112,10 @@ def _more_dilation(measured: float, limit: float) -> str:
 
 def _share_of_rtt(value: float) -> str:
     return f"p99 is {value:.0%} of the base RTT"
+
+
+def _share_of_tcp_rtt(value: float) -> str:
+    return f"p99 is {value:.0%} of TCP's base RTT"
 
 
 NOT_THE_EXPERIMENT = "the result is not the experiment's (docs/reference/verdicts.md)"
@@ -292,8 +296,8 @@ LIMITS: tuple[Limit, ...] = (
         "packets of apps waiting",
         _app_lag,
         LAG_LIMIT,
-        "they wait in no queue of the rack, so that apps see a longer RTT than flows do",
-        _share_of_rtt,
+        "they wait in no queue of the rack; TCP takes a longer RTT for a fuller queue",
+        _share_of_tcp_rtt,
         live=False,
         in_live=TOO_SLOW,
     ),

@@ -55,10 +55,10 @@ class AppsApart:
         while self.connection.poll():
             self.failure, self.going_on = self._receive()
 
-    def end(self, now: float) -> None:
-        """Ask all to end. What they answer is `ended`."""
+    def end(self, now: float, rtt: float) -> None:
+        """Ask all to end. What they answer is `ended`; ``rtt`` is a base RTT as TCP sees it."""
         self.look()
-        self.connection.send(now)
+        self.connection.send((now, rtt))
 
     def ended(self) -> tuple[list[AppRecord], TcpTimers | None] | None:
         """How they did; None as long as they have not."""
@@ -110,5 +110,5 @@ def _run(resolved: Resolved, nodes: Sequence[RackNode], connection: Connection) 
         if (news := (apps.failure(), apps.going_on)) != told:
             connection.send(news)
             told = news
-    now = connection.recv()
-    connection.send((apps.end(now), apps.tcp(resolved.layout.longest_rtt, now)))
+    now, rtt = connection.recv()
+    connection.send((apps.end(now), apps.tcp(rtt, now)))

@@ -11,7 +11,6 @@
 #include "world.h"
 
 struct timespec;
-struct handed;
 struct iovec;
 struct sent;
 
@@ -21,8 +20,9 @@ struct app_link {
 	uint8_t *ring;
 	int64_t next; /* its slot */
 	int64_t taken; /* packets of what is in that slot */
-	struct handed *first, *last; /* that are to be delivered as one */
-	int64_t joined, data; /* how many they are, and their bytes of data */
+	uint8_t *handed; /* a ring of what its host is to get */
+	int64_t given, told, delivered; /* so far: in it, those of which the NIC told its host, with the host's kernel */
+	int64_t interrupt, interrupted; /* the ticks of the NIC's next interrupt, and of its last one */
 };
 
 /* Mirrored in structs.py. */
@@ -32,11 +32,9 @@ struct app_links {
 	int64_t *link_of; /* of a host, -1 for none */
 	int64_t slots, slot_size; /* of the ring of each */
 	struct pollfd *polled; /* their sockets, and room for one file more */
-	uint8_t *handed; /* a ring of what is to be delivered */
-	int64_t handed_slots, handed_size;
-	int64_t given, told, delivered; /* so far: in it, due, at their hosts */
-	int64_t gather; /* ticks that packets may wait for the next ones, as those do for which a card moderates interrupts */
-	int64_t last, next; /* the ticks at which the thread that delivers was told of some, and is to be */
+	int64_t handed_slots, handed_size; /* of each ring of what hosts are to get */
+	int64_t moderation; /* ticks between two interrupts of a NIC, at least */
+	int64_t next; /* the tick of the next interrupt */
 	int64_t aside; /* whether there is one */
 	uint32_t turn, sleeping; /* changes when it has to look; whether it waits for that */
 	int64_t refused; /* packets that found no room at their host */

@@ -31,11 +31,12 @@ from testbed.experiment.topology.shape import End
 from testbed.results.record import Histogram, Lag
 
 ETHERNET_FRAME, ETHERNET_HEADER = 1514, 14  # usual bytes of a frame
-AT_ONCE = 1 << 14  # bytes that a host's TCP sends as one, and as a slot of its ring holds: more than any packet
+AT_ONCE = 1 << 16  # bytes that a host's TCP sends as one, and as a slot of its ring holds: more than any packet
 HEAD = 128  # bytes before a frame in its slot, of the kernel
-RING = 16 << 20  # bytes that may wait for the world: tens of milliseconds of a line
+RING = 16 << 20  # bytes that may wait for the world: 256 of those
 BLOCK = 1 << 16
-GATHERED = 1 / 16  # of an RTT: packets for a host that come in that time are delivered at once
+MODERATION = 8e-6  # s between interrupts, with which NICs begin in Linux (lib/dim/net_dim.c, its default profile)
+HANDED = 2048  # packets that may wait for a host
 PACKET_HOLDS = 512  # bytes of struct packet that are no frame
 QUEUED = 16 << 20  # bytes that wait at a host for its line, before it drops
 GATEWAY = "169.254.0.1"  # the other end of whatever link, in racks that route
@@ -78,13 +79,14 @@ class AppLinks:
             link_of[self.wires.host[host]] = number
             address = np.frombuffer(ring, np.uint8).ctypes.data
             links[["host", "socket", "ring"]][number] = (self.wires.host[host], one.fileno(), address)
+            links["handed"][number] = self._memory.keep(np.zeros(HANDED * handed, np.uint8))
+        links["interrupt"] = NEVER
         polled = np.zeros(len(links) + 1, POLLED)
         polled["file"][:-1], polled["events"] = links["socket"], select.POLLIN
-        keep, gather = self._memory.keep, self.layout.longest_rtt * GATHERED
+        keep = self._memory.keep
         self.c = CAppLinks(
             keep(links), len(links), keep(link_of), RING // slot, slot, keep(polled),
-            keep(np.zeros(RING, np.uint8)), RING // handed, handed, 0, 0, 0,
-            round(gather / world.clock.seconds_per_ns), 0, NEVER, 0, 0, 0, 0,
+            HANDED, handed, round(MODERATION / world.clock.seconds_per_ns), NEVER, 0, 0, 0, 0,
             *map(self._memory.histogram, (self.waiting, self.late)),
         )  # fmt: skip
         world.keep(self)
@@ -96,6 +98,11 @@ class AppLinks:
         """By which the world may be ahead (s): no packet that an app sends comes to a switch before that."""
         link_of = self.layout.shape.link_of
         return min(link_of[host].delay for host in self.hosts)
+
+    @property
+    def rtt(self) -> float:
+        """The base RTT of TCP that sends a lot (s): at either end a packet waits half of the NIC's moderation."""
+        return self.layout.longest_rtt + MODERATION
 
     def relay(self, until: int) -> None:
         """Let apps talk to each other without the world, until that file can be read, or for a second."""

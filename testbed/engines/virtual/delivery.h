@@ -7,12 +7,13 @@
 
 #include <stdint.h>
 
+struct app_link;
 struct app_links;
 struct wall;
 
 /* For the world. */
-void hand_out(struct app_links *apps, int64_t link, const uint8_t *frame, int64_t length, int64_t due);
-void tell_due(struct app_links *apps, const struct wall *wall); /* if it is time */
+void hand_out(struct app_links *apps, struct app_link *l, const uint8_t *frame, int64_t length, int64_t due);
+void interrupt_hosts(struct app_links *apps, const struct wall *wall); /* those whose NICs are to */
 void end_delivery(struct app_links *apps); /* what is handed out is due */
 
 /* For the thread: until the end. */

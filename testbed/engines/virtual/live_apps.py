@@ -54,7 +54,7 @@ class LiveApps:
         """End all, and record what became of them."""
         record.late.app_lag = self.links.lag  # without what is due later than the world ends
         self.links.end()
-        self.running.end(record.duration)
+        self.running.end(record.duration, self.links.rtt)
         while (ended := self.running.ended()) is None:
             self.links.relay(self.running.connection.fileno())
         record.apps, record.tcp = ended

@@ -33,7 +33,7 @@ static void give_to_apps(struct world *w, int64_t host, const struct packet *p)
 	int64_t link = w->apps->link_of[host];
 
 	if (link >= 0)
-		hand_out(w->apps, link, p->bytes, p->length, p->arrives);
+		hand_out(w->apps, &w->apps->links[link], p->bytes, p->length, p->arrives);
 }
 
 static void at_host(struct world *w, struct line *l, struct packet *p)

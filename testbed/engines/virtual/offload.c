@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * As a card would: the kernel sends up to 16 kB of TCP under one header, and leaves checksums to whoever sends the packets. What
+ * As a card would: the kernel sends up to 64 kB of TCP under one header, and leaves checksums to whoever sends the packets. What
  * arrives of a connection in one go is given to the kernel under one header, if it differs in nothing that TCP or ECN looks at
  * (as in Linux's tcp_gro_receive).
  */

@@ -9,7 +9,8 @@
 #include <linux/virtio_net.h>
 #include <stdint.h>
 
-#define MOST_JOINED 16 /* packets */
+#define MOST_JOINED 64 /* packets */
+#define MOST_BYTES 65535 /* from the IP header on */
 
 /* What a host's kernel has sent at once: one packet, or several of TCP under one header. */
 struct sent {

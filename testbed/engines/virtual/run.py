@@ -43,6 +43,7 @@ from testbed.fidelity.counters import AppCounts, Counts, PauseCounts
 from testbed.fidelity.deadlocked import deadlocked
 from testbed.fidelity.gather import Programs, unread
 from testbed.fidelity.invariants import broken
+from testbed.fidelity.processors import Processors
 from testbed.live.collect import Collector
 from testbed.live.recorder import Recorder, largest
 from testbed.live.snapshots import Follower, Live, scene
@@ -151,6 +152,7 @@ class VirtualRun:
             self.apps.wait_ready(self.connection)
         if self.wall:
             live.most = SHOWING
+            collector.processors = Processors()  # it counts from now on
             epoch_ns = self.wall.begin()
             if self.apps:
                 self.apps.begin(epoch_ns)

@@ -60,7 +60,10 @@ class CWall(ctypes.Structure):
 
 
 APP_LINK = np.dtype(
-    [(name, "<i8") for name in ("host", "socket", "ring", "next", "taken", "first", "last", "joined", "data")]
+    [
+        *((name, "<i8") for name in ("host", "socket", "ring", "next", "taken")),
+        *((name, "<i8") for name in ("handed", "given", "told", "delivered", "interrupt", "interrupted")),
+    ]
 )
 POLLED = np.dtype([("file", "<i4"), ("events", "<i2"), ("returned", "<i2")])  # struct pollfd
 
@@ -72,9 +75,7 @@ class CAppLinks(ctypes.Structure):
         ("link_of", c_void_p),
         *((name, c_int64) for name in ("slots", "slot_size")),
         ("polled", c_void_p),
-        ("handed", c_void_p),
-        *((name, c_int64) for name in ("handed_slots", "handed_size", "given", "told", "delivered")),
-        *((name, c_int64) for name in ("gather", "last", "next", "aside")),
+        *((name, c_int64) for name in ("handed_slots", "handed_size", "moderation", "next", "aside")),
         *((name, c_uint32) for name in ("turn", "sleeping")),
         ("refused", c_int64),
         *((name, CHistogram) for name in ("waiting", "late")),

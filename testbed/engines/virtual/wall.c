@@ -50,14 +50,14 @@ static void count_rest(struct wall *wall, int64_t before)
 /*
  * Give others a seventh of this core in short sleeps, half of which it takes to fall asleep and to wake up. Of a real-time
  * process that never sleeps the kernel takes a twentieth at once: 50 ms each second (its fair server; before 6.6 by
- * sched_rt_runtime_us).
+ * sched_rt_runtime_us). What is late, as the event at the tick `tick`, comes first.
  */
-static void rest(struct wall *wall)
+static void rest(struct wall *wall, int64_t tick)
 {
 	struct timespec t = {0, 2 * wall->grain};
-	int64_t before = wall->reached;
+	int64_t before = wall->reached, length = (int64_t)((double)t.tv_nsec * wall->ticks_per_ns);
 
-	if (before < wall->next_rest)
+	if (before < wall->next_rest || before - tick > length)
 		return;
 	nanosleep(&t, NULL);
 	count_rest(wall, before);
@@ -96,6 +96,6 @@ int keep_pace(struct world *w, int64_t tick)
 		return 1;
 	wall->unmeasured = 0;
 	count(&wall->lag, (double)(tick_due(wall) - tick) * wall->seconds_per_tick);
-	rest(wall);
+	rest(wall, tick);
 	return !is_needed(w);
 }

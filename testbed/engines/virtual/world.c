@@ -185,7 +185,7 @@ static void meet_apps(struct world *w, int64_t next)
 	if (w->now < w->wall->reached && w->wall->reached < next)
 		set_time(w, w->wall->reached);
 	take_sent(w, enter_world);
-	tell_due(w->apps, w->wall);
+	interrupt_hosts(w->apps, w->wall);
 }
 
 /* Whether all is done until then: apps may have sent something. */

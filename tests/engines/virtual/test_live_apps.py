@@ -151,6 +151,47 @@ time: {{ duration: 20 ms, dilation: 200 }}
         assert checksum(addresses + struct.pack(">HH", one[ETHERNET + 9], len(rest)) + rest) == 0
 
 
+def test_a_nic_interrupts_its_host_for_what_came_in_eight_microseconds(tmp_path: Path) -> None:
+    """16 ms of wall time here: datagrams that are sent every millisecond come in heaps, by the kernel's time stamps."""
+    file = experiment(
+        tmp_path,
+        """
+rack: { hosts: 2 }
+apps:
+  - name: receiver
+    hosts: [h2]
+    run: |
+      exec $TESTBED_PYTHON -u - <<'END'
+      import socket, struct
+      u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+      u.setsockopt(socket.SOL_SOCKET, 35, 1)  # SO_TIMESTAMPNS
+      u.bind(("", 7))
+      print("ready")
+      stamps = [struct.unpack("qq", u.recvmsg(9, 99)[1][0][2]) for _ in range(200)]
+      times = [seconds + ns / 1e9 for seconds, ns in stamps]
+      heaps = 1 + sum(then - now > 0.004 for now, then in zip(times, times[1:]))
+      print(f"heaps {heaps} in {times[-1] - times[0]} s")
+      END
+    ready: { prints: ready }
+    exit: 0
+  - name: sender
+    hosts: [h1]
+    run: |
+      exec $TESTBED_PYTHON - <<'END'
+      import socket, time
+      u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+      for _ in range(200): time.sleep(0.001) or u.sendto(b".", ("h2", 7))
+      END
+    exit: 0
+time: { duration: 10 ms, dilation: 2000, warmup: 0 }
+""",
+    )
+    done = run(tmp_path, "run", file, *LIVE)
+    assert done.returncode in (0, 3), done.stderr
+    _, heaps, _, seconds, _ = (tmp_path / "out" / "apps" / "receiver.out").read_text().split("\n")[1].split()
+    assert 1 < int(heaps) <= float(seconds) / 0.016 + 2
+
+
 def test_apps_alone_end_the_run_and_leave_nothing(tmp_path: Path) -> None:
     """In a routed rack, where nobody sends RoCE. Before it begins they reach each other without the rack."""
     file = experiment(
