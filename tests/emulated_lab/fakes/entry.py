@@ -42,7 +42,7 @@ sys.exit(run({name!r}, {module!r}))
 # Those that a server runs (server.py, client.c); the others run long, or are hardly ever called.
 SHORT = (
     "cma_roce_tos", "dcb", "devlink", "ecnconfig", "ethtool", "journalctl", "mlnx_qos", "mlxconfig", "mlxreg", "nv",
-    "systemctl", "systemd_run",
+    "sonic_cfggen", "systemctl", "systemd_run",
 )  # fmt: skip
 SCRIPTS = Path("/usr/lib/lab-fakes")  # as client.c has it
 
