@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 from tests.support.checkout import ROOT
 
@@ -17,15 +17,19 @@ BY_OURSELVES = {  # between processes of one run, and what numba leaves in our o
 SAFE = {"safe_load", "safe_dump", "SafeLoader", "CSafeLoader"}
 
 
-def sources() -> Iterator[tuple[str, ast.Module]]:
+def parsed(text: str) -> list[Any]:
+    return list(ast.walk(ast.parse(text)))
+
+
+def sources() -> Iterator[tuple[str, list[Any]]]:
     for package in PACKAGES:
         for file in sorted((ROOT / package).rglob("*.py")):
-            yield str(file.relative_to(ROOT)), ast.parse(file.read_text())
+            yield str(file.relative_to(ROOT)), parsed(file.read_text())
 
 
-def imported(tree: ast.Module) -> set[str]:
+def imported(nodes: list[Any]) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found |= {one.name.partition(".")[0] for one in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -33,9 +37,9 @@ def imported(tree: ast.Module) -> set[str]:
     return found
 
 
-def calls(tree: ast.Module) -> Iterator[tuple[str, dict[str, object]]]:
+def calls(nodes: list[Any]) -> Iterator[tuple[str, dict[str, object]]]:
     """What is called of a module or an object, ``np.load``, with its constant arguments by keyword."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             base = node.func.value
             home = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
@@ -45,24 +49,24 @@ def calls(tree: ast.Module) -> Iterator[tuple[str, dict[str, object]]]:
             yield f"{home}.{node.func.attr}", given
 
 
-def problems(name: str, tree: ast.Module) -> Iterator[str]:
-    for module in (imported(tree) & RUNNING) - BY_OURSELVES.get(name, set()):
+def problems(name: str, nodes: list[Any]) -> Iterator[str]:
+    for module in (imported(nodes) & RUNNING) - BY_OURSELVES.get(name, set()):
         yield f"{name} imports {module}"
-    for called, given in calls(tree):
+    for called, given in calls(nodes):
         if called in {"np.load", "numpy.load"} and given.get("allow_pickle") is not False:
             yield f"{name} calls {called} without allow_pickle=False"
         if called in {"torch.load", "jit.load", "PPO.load", "A2C.load", "pd.read_pickle", "read_pickle"}:
             yield f"{name} calls {called}, which reads pickles"
         if called.endswith((".extractall", ".unpack_archive")):
             yield f"{name} calls {called}: look at each member's name"
-    for node in ast.walk(tree):
+    for node in nodes:
         of_yaml = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "yaml"
         if of_yaml and "oad" in node.attr and node.attr not in SAFE:
             yield f"{name} uses yaml.{node.attr}"
 
 
 def test_no_reader_that_runs_what_it_reads() -> None:
-    found = [problem for name, tree in sources() for problem in problems(name, tree)]
+    found = [problem for name, nodes in sources() for problem in problems(name, nodes)]
     assert found == []
 
 
@@ -78,9 +82,9 @@ yaml.load(text, yaml.UnsafeLoader)
 np.load(file, allow_pickle=False)
 yaml.safe_load(text)
 """
-    assert len(list(problems("x.py", ast.parse(text)))) == 9
+    assert len(list(problems("x.py", parsed(text)))) == 9
 
 
 def test_the_exceptions_are_still_there() -> None:
     for name, modules in BY_OURSELVES.items():
-        assert imported(ast.parse(Path(ROOT / name).read_text())) >= modules
+        assert imported(parsed((ROOT / name).read_text())) >= modules
