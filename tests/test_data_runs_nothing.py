@@ -43,7 +43,7 @@ def calls(nodes: list[Any]) -> Iterator[tuple[str, dict[str, object]]]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             base = node.func.value
             home = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
-            given = {
+            given: dict[str, object] = {
                 one.arg: one.value.value for one in node.keywords if one.arg and isinstance(one.value, ast.Constant)
             }
             yield f"{home}.{node.func.attr}", given
