@@ -14,7 +14,7 @@ from testbed.controller import MOST_HOPS, Feedback, IntStack, Paths
 from testbed.registry import find
 
 FLOWS = 4
-EVENTS, ENOUGH = 4000, 600  # all but these have gone every way from line to line by the 510th:
+EVENTS, ENOUGH = 4000, 1000  # all but these have gone every way from line to line by the 510th:
 LATE = ("dcqcn", "rtt-template", "vivace")
 LOOK = (
     8  # events between two looks at the whole state, which would take most of the time; decisions are looked at always
