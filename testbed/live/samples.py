@@ -13,7 +13,7 @@ import numpy as np
 from testbed.base.arrays import Floats, Ints
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
 
-FEWEST = 64  # samples that there is room for
+UNKNOWN = 64  # samples that there is room for, where nobody knows how many there will be
 SOURCE = Path(__file__).with_suffix(".c")
 SAMPLES = Unit("samples", (SOURCE,), ".so", LIBRARY_FLAGS, headers=(SOURCE.parent,))
 _library = cache(partial(SAMPLES.library, add_sample=(None, [c_void_p, c_void_p])))
@@ -36,7 +36,7 @@ class Samples:
 
     def __init__(self, names: Iterable[str], expected: int) -> None:
         self._names = list(names)
-        self.c = CSamples(columns=len(self._names), room=max(expected, FEWEST))
+        self.c = CSamples(columns=len(self._names), room=expected or UNKNOWN)
         self._add = _library().add_sample
 
     def begin(self, width: int) -> None:

@@ -18,7 +18,7 @@ def test_series_are_of_the_endless_and_the_large() -> None:
 
 def test_columns_that_change_late_or_never_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """More samples than were expected, too."""
-    monkeypatch.setattr(samples, "FEWEST", 5)
+    monkeypatch.setattr(samples, "UNKNOWN", 5)
     time = np.arange(23)
     whole = {
         "steady": np.full((23, 2), 7.0),
