@@ -15,7 +15,6 @@ TIMES, MOST = 5, 3  # runs, and how many of them are to be clean
 ALONE, BESIDE_TCP, KERNEL = 20, 50, 1000  # dilations
 POINTS = 5.0  # by which TCP's share may differ
 CONTROLLERS = ("hpcc", "dcqcn")
-LIVE = ("--engine", "live", "--metrics-addr", "none", "--set", "record.report=false")
 TCP = """
 rack:
   hosts: 66
@@ -38,16 +37,15 @@ time: { duration: 20 ms }
 def of_wall() -> Iterator[Row]:
     """One flow of iperf3 has a class of its own beside 64 of RoCE, with equal weights."""
     for controller in CONTROLLERS:
-        runs = [_run("incast-64", ALONE, "--duration", "30 ms", controller=controller) for _ in range(TIMES)]
+        runs = [_run("live", "incast-64", ALONE, controller, "--duration", "30 ms") for _ in range(TIMES)]
         yield _clean(f"incast-64 of {controller}, dilation {ALONE}", runs)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "tcp.yaml"
         file.write_text(TCP)
         for controller in CONTROLLERS:
-            runs = [_run(str(file), BESIDE_TCP, controller=controller) for _ in range(TIMES)]
+            runs = [_run("live", str(file), BESIDE_TCP, controller) for _ in range(TIMES)]
             yield _clean(f"64 of {controller} beside one of iperf3, dilation {BESIDE_TCP}", runs)
-            kernel = command.run(str(file), "--dilation", f"{KERNEL}", "--controller", controller, *LIVE[2:])
-            live, there = [_share(one) for one in runs], _share(kernel)
+            live, there = [_share(one) for one in runs], _share(_run("kernel", str(file), KERNEL, controller))
             yield Row(
                 f"TCP's share beside {controller}, live at {BESIDE_TCP} less kernel at {KERNEL}",
                 f"{median(live) - there:+.1f} points", f"within {POINTS:g}", abs(median(live) - there) <= POINTS,
@@ -55,8 +53,11 @@ def of_wall() -> Iterator[Row]:
             )  # fmt: skip
 
 
-def _run(experiment: str, dilation: int, *arguments: str, controller: str) -> dict[str, Any]:
-    return command.run(experiment, *LIVE, "--dilation", f"{dilation}", "--controller", controller, *arguments)
+def _run(engine: str, experiment: str, dilation: int, controller: str, *arguments: str) -> dict[str, Any]:
+    return command.run(
+        experiment, "--engine", engine, "--dilation", f"{dilation}", "--controller", controller,
+        "--metrics-addr", "none", "--set", "record.report=false", *arguments,
+    )  # fmt: skip
 
 
 def _clean(what: str, runs: list[dict[str, Any]]) -> Row:

@@ -41,22 +41,25 @@ class Processors:
     def sample(self) -> None:
         """Check whether a window is over; cheap enough for every step of a loop."""
         now = time.monotonic()
-        if now - self._since < WINDOW_SECONDS:
-            return
-        times = self._times()
-        was = self._before
+        if now - self._since >= WINDOW_SECONDS:
+            self.count()
+            self._since = now
+
+    def count(self) -> None:
+        """A window ends now, however long it was."""
+        times, was = self._times(), self._before
         self.idle.append(
             min((idle - was[name][0]) / max(1, total - was[name][1]) for name, (idle, total, _) in times.items())
         )
-        self._before, self._since = times, now
+        self._before = times
 
     @property
     def stolen(self) -> float:
-        """Stolen share of the time so far, of the core with the most."""
+        """Stolen share of the time until the last window ended, of the core with the most."""
         began = self._began
         return max(
             (stolen - began[name][2]) / max(1, total - began[name][1])
-            for name, (_, total, stolen) in self._times().items()
+            for name, (_, total, stolen) in self._before.items()
         )
 
     @property

@@ -72,6 +72,7 @@ class AppLinks:
         """From now on their packets are the world's."""
         slot, handed = AT_ONCE, 1 << (self.frame + HEAD - 1).bit_length()
         self._memory, self._world = Memory(), world  # of what C points into
+        keep = self._memory.keep
         link_of = np.full(len(self.layout.shape.hosts), -1)
         links = np.zeros(len(self.hosts), APP_LINK)
         self._rings = [_ring(one, slot) for one in self._sockets]
@@ -79,11 +80,10 @@ class AppLinks:
             link_of[self.wires.host[host]] = number
             address = np.frombuffer(ring, np.uint8).ctypes.data
             links[["host", "socket", "ring"]][number] = (self.wires.host[host], one.fileno(), address)
-            links["handed"][number] = self._memory.keep(np.zeros(HANDED * handed, np.uint8))
+            links["handed"][number] = keep(np.zeros(HANDED * handed, np.uint8))
         links["interrupt"] = NEVER
         polled = np.zeros(len(links) + 1, POLLED)
         polled["file"][:-1], polled["events"] = links["socket"], select.POLLIN
-        keep = self._memory.keep
         self.c = CAppLinks(
             keep(links), len(links), keep(link_of), RING // slot, slot, keep(polled),
             HANDED, handed, round(MODERATION / world.clock.seconds_per_ns), NEVER, 0, 0, 0, 0,
@@ -142,12 +142,11 @@ class AppLinks:
 
     def _link(self, host: str) -> socket.socket:
         """Its veth: e0 in its namespace, of which the other end is a socket of this process."""
-        netns, near, routed = self._netns[host], self.layout.shape.link_of[host], len(self.wires.switch) > 1
-        link = self.layout.shape.link_of[host]
+        netns, link, routed = self._netns[host], self.layout.shape.link_of[host], len(self.wires.switch) > 1
         mtu = self.frame if self.frame > ETHERNET_FRAME else ETHERNET_FRAME - ETHERNET_HEADER
         with linux.inside(netns), IPRoute() as netlink:
             netlink.link(
-                "add", ifname="e0", kind="veth", address=_shown(self.wires.mac(near.low)), mtu=mtu,
+                "add", ifname="e0", kind="veth", address=_shown(self.wires.mac(link.low)), mtu=mtu,
                 peer={"ifname": host, "net_ns_fd": self._own, "mtu": mtu},
             )  # fmt: skip
             index = netlink.link_lookup(ifname="e0")[0]

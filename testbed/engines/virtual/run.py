@@ -152,7 +152,7 @@ class VirtualRun:
             self.apps.wait_ready(self.connection)
         if self.wall:
             live.most = SHOWING
-            collector.processors = Processors()  # it counts from now on
+            collector.processors = processors = Processors()  # it counts from now on
             epoch_ns = self.wall.begin()
             if self.apps:
                 self.apps.begin(epoch_ns)
@@ -162,6 +162,7 @@ class VirtualRun:
             interrupted = str(error)
         if self.wall:
             self.wall.end()
+            processors.count()
         self.sampler.end()
         self.agent.close()
         record = collector.record(interrupted)
