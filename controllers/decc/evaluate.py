@@ -49,15 +49,14 @@ class Figures(Measured):
         )
 
 
-def measure(act: Act, flows: Sequence[int] = CHECKED, periods: int = 0, seed: int = SEED) -> list[Figures]:
-    """Without noise, from windows drawn log-uniformly; for `PERIODS` if no other number is given."""
-    periods = periods or PERIODS
-    rng = np.random.default_rng(seed)
+def measure(act: Act, flows: Sequence[int] = CHECKED) -> list[Figures]:
+    """Without noise, from windows drawn log-uniformly."""
+    rng = np.random.default_rng(SEED)
     play = Bottlenecks(tuple(np.repeat(flows, COPIES).tolist()), rng, small_buffers=False)
     reward, through, queue, lost, sent = [], [], [], [], np.zeros(play.there.shape)
-    for number in range(periods):
+    for number in range(PERIODS):
         period = play.step(act(play.history))
-        if number < periods // 2:
+        if number < PERIODS // 2:
             continue
         thr = period.thr[-1]
         sent += thr

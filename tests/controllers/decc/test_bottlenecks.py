@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from testbed_controllers.decc import evaluate
 from testbed_controllers.decc.bottlenecks import Bottlenecks
 from testbed_controllers.decc.evaluate import measure
 
@@ -40,8 +41,9 @@ def test_nothing_is_made_and_nothing_vanishes() -> None:
     assert float(play.queued.sum()) <= 2.0 + 1e-9
 
 
-def test_gates_see_a_dead_link_and_an_overload() -> None:
-    dead, full = (measure(lambda seen, a=action: np.full(seen.shape[:-1], a), (2,), 60)[0] for action in (-0.5, 0.5))
+def test_gates_see_a_dead_link_and_an_overload(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluate, "PERIODS", 60)
+    dead, full = (measure(lambda seen, a=action: np.full(seen.shape[:-1], a), (2,))[0] for action in (-0.5, 0.5))
     assert dead.failure.startswith("with 2 flows reward")
     assert dead.su < 1
     assert full.su == pytest.approx(100)
