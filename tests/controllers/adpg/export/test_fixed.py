@@ -20,7 +20,6 @@ from testbed.errors import BadInput
 from tests.controllers.adpg.loops import BASE_RTT, FIXED, TREES, model
 
 MILLION = 1_000_000
-MANY = 250_000  # where the model takes microseconds
 LEAST = 11 << 10  # the least rate, 30 bits of fraction
 CONFIG = AdpgConfig()
 PARAMETERS = Parameters.of(CONFIG, BASE_RTT)
@@ -70,14 +69,14 @@ def test_signals(parts: ctypes.CDLL, options: dict[str, Any]) -> None:
     np.testing.assert_allclose(mine / ONE, exact, rtol=1e-4, atol=2e-4 + 12.5 * 0.5e-9 / config.reference_rtt)
 
 
-def test_trees_on_random_inputs(parts: ctypes.CDLL) -> None:
+def test_trees_on_a_million_random_inputs(parts: ctypes.CDLL) -> None:
     rng = np.random.default_rng(3)
     features = np.column_stack(
-        [rng.integers(low, high, MANY) for low, high in 2 * [(54613, 78644), (-52429, 8 * ONE + 1)]]
+        [rng.integers(low, high, MILLION) for low, high in 2 * [(54613, 78644), (-52429, 8 * ONE + 1)]]
     )
     features[: len(FIXED.border.ravel()), 3] = FIXED.border.ravel()  # on the borders themselves
-    mine = np.empty(MANY, np.int64)
-    called(parts.multipliers, MANY, features, mine)
+    mine = np.empty(MILLION, np.int64)
+    called(parts.multipliers, MILLION, features, mine)
     np.testing.assert_array_equal(mine, FIXED.decide(features))
     # the same questions have the same answers; bias and 20 leaves are rounded to 24 bits, and their sum to 16
     rounding = 0.5 + 21 * 0.5 / 2**8
@@ -85,15 +84,15 @@ def test_trees_on_random_inputs(parts: ctypes.CDLL) -> None:
 
 
 @pytest.mark.parametrize(("base_rtt", "ramp"), [(BASE_RTT, 0.0), (0.0, 0.0), (BASE_RTT, 0.006)])
-def test_decisions_on_random_round_trips(parts: ctypes.CDLL, base_rtt: float, ramp: float) -> None:
+def test_a_million_decisions_on_random_round_trips(parts: ctypes.CDLL, base_rtt: float, ramp: float) -> None:
     """Half of the flows have an idle line, on which a ramp begins."""
     parameters = Parameters.of(AdpgConfig(start_rate=1e-3, ramp=ramp), base_rtt)
     rng = np.random.default_rng(4)
-    flow = rng.integers(0, 500, MANY)
-    queueing = np.exp(rng.uniform(0, math.log(400_000), MANY)) * rng.integers(0, 2, MANY) * (flow % 2)
+    flow = rng.integers(0, 2_000, MILLION)
+    queueing = np.exp(rng.uniform(0, math.log(400_000), MILLION)) * rng.integers(0, 2, MILLION) * (flow % 2)
     rtt = 8_192 + queueing.astype(np.int64)
-    contexts, rate = np.zeros((500, 8), np.uint32), np.empty(MANY, np.int64)
-    called(parts.decisions, MANY, values(parameters), flow, rtt, contexts, rate)
+    contexts, rate = np.zeros((2_000, 8), np.uint32), np.empty(MILLION, np.int64)
+    called(parts.decisions, MILLION, values(parameters), flow, rtt, contexts, rate)
     np.testing.assert_array_equal(rate, model(flow, rtt, parameters))
 
 
