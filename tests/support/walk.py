@@ -3,7 +3,8 @@
 ``python -m tests.support.walk`` writes what they print today into the pages of `PAGES`.
 
 * A block after ``<!-- file: NAME -->`` is that file, in the folder in which the page is walked.
-* Each line of a ``sh`` block is typed there, but for those that begin with ``sudo``.
+* Each line of a ``sh`` block is typed there, but for those that begin with ``sudo``. A run draws its report if the page
+  speaks of it.
 * Each line of a ``text`` block is a line of what the commands since the last one printed, in that order, however many
   spaces part its columns. ``...`` stands for any lines.
 """
@@ -51,6 +52,8 @@ class Walk:
         """What a command printed; it must be content."""
         program, *arguments = shlex.split(line)
         if program == "testbed" and ">" not in arguments:
+            if arguments[0] == "run" and f"`{arguments[-1]}/report.html`" not in self.text:
+                arguments += ["--set", "record.report=false"]
             done = command(*arguments, cwd=self._folder, COLUMNS=WIDTH)
         else:
             environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
