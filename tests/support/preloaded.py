@@ -4,6 +4,7 @@ Most of what a run would import, and the command line, whose options take a whil
 """
 
 import gc
+import os
 from importlib import import_module
 
 from testbed.cli.main import commands
@@ -20,6 +21,8 @@ MODULES = [
     "testbed_controllers.adpg.jobs", "testbed_controllers.dcqcn", "testbed_plugins.static", "tests.support.commands",
 ]  # fmt: skip
 
+if os.environ.get("LANE") == "beside":  # of scripts/test: there a policy is trained in two dozen commands
+    MODULES.append("torch")
 for module in MODULES:
     import_module(module)
 dict(commands().commands)  # each verb
