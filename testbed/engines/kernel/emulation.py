@@ -31,7 +31,6 @@ from testbed.engines.kernel.faults.fault import NO_FAULT, Fault
 from testbed.engines.kernel.gather import drain, gather, pauses_of
 from testbed.engines.kernel.network import RackNetwork
 from testbed.engines.kernel.queue_watch import QueueWatch
-from testbed.engines.kernel.rack.backlog import QueueReader
 from testbed.engines.nodes import publish
 from testbed.errors import PluginFailed
 from testbed.experiment.events import Event, EventSchedule
@@ -238,7 +237,7 @@ class Emulation:
 
     def _watch(self) -> QueueWatch:
         rack, bottleneck = self.rack, self.layout.bottleneck
-        reader = QueueReader(rack.net[self.layout.shape.ports[bottleneck].switch].netns)
+        reader = rack.net[self.layout.shape.ports[bottleneck].switch].queues
         return QueueWatch(reader, rack.ports, bottleneck, rack.net.ports[bottleneck])
 
     def _tune(self) -> str:

@@ -18,7 +18,6 @@ from testbed.engines.kernel.calibration.injection import Injection
 from testbed.engines.kernel.calibration.measured import Measured
 from testbed.engines.kernel.calibration.probe import Probe
 from testbed.engines.kernel.pfc.lossless import headroom_needed
-from testbed.engines.kernel.rack.backlog import QueueReader
 from testbed.experiment.topology.dscp import USUAL
 from testbed.experiment.topology.shape import SwitchPort
 from testbed.units import show_size
@@ -141,7 +140,7 @@ def _depth(rack: Assembly, place: SwitchPort, buffer: float, loose: int, backlog
 
 def _highest_backlog(rack: Assembly, place: SwitchPort, full: float, longest: float) -> float:
     """Once it is full and grows no more, or after ``longest`` s, if it never is."""
-    reader, ifindex = QueueReader(rack.net[place.switch].netns), rack.net.ends[place.name].index
+    reader, ifindex = rack.net[place.switch].queues, rack.net.ends[place.name].index
     highest = looks = 0
     deadline = time.monotonic() + longest
     while looks < FULL and time.monotonic() < deadline:
@@ -154,7 +153,7 @@ def _highest_backlog(rack: Assembly, place: SwitchPort, full: float, longest: fl
 
 def _backlog_kept_full(rack: Assembly, place: SwitchPort, injection: Injection) -> float:
     """The highest of a few looks, each right after what has drained was filled up again."""
-    reader, ifindex = QueueReader(rack.net[place.switch].netns), rack.net.ends[place.name].index
+    reader, ifindex = rack.net[place.switch].queues, rack.net.ends[place.name].index
     highest = 0
     for _ in range(TOP_UPS):
         injection.send(TOP_UP)

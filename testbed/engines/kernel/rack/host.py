@@ -17,6 +17,7 @@ from pyroute2 import IPRoute
 
 from testbed.base import linux
 from testbed.engines.apps.delay import Tap, add_tap
+from testbed.engines.kernel.rack.backlog import QueueReader
 
 GATEWAY = "169.254.0.1"  # the other end of whatever link, in racks that route
 RTNH_F_ONLINK = 4  # a gateway outside of every subnet
@@ -29,16 +30,17 @@ class ShellFree(Node):
 
     netns: int
     netlink: IPRoute
+    queues: QueueReader
 
     @classmethod
     def setup(cls) -> None:
         """Mininet looks for ifconfig and mnexec here and exits without them; nothing here calls them."""
 
     def startShell(self, mnopts: str | None = None) -> None:  # noqa: N802, ARG002 - Mininet's name
-        """Make the namespace and open a netlink socket in it."""
+        """Make the namespace and open netlink sockets in it."""
         self.netns = linux.new_netns() if self.inNamespace else linux.current_netns()
         with linux.inside(self.netns):
-            self.netlink = IPRoute()
+            self.netlink, self.queues = IPRoute(), QueueReader()
 
     def silence(self, interface: str) -> None:
         """No IPv6 there: no router solicitations or listener reports among the measured packets. Before it is up."""
@@ -74,6 +76,7 @@ class ShellFree(Node):
     def terminate(self) -> None:
         """Release the namespace; its interfaces go with it."""
         self.netlink.close()
+        self.queues.close()
         os.close(self.netns)
 
     stop = terminate

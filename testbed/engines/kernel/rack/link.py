@@ -12,9 +12,6 @@ from testbed.dataplane import libbpf, shaper
 from testbed.engines.kernel.rack.wall import WallLink
 from testbed.errors import TestbedError
 
-OPER_UP = "UP"
-TC_H_ROOT = 0xFFFFFFFF
-
 
 class RackIntf(Intf):
     """One end of a link. ``index`` is its ifindex in its node's namespace."""
@@ -86,17 +83,7 @@ class RackIntf(Intf):
 
     def qdisc_drops(self) -> int:
         """Packets dropped by the queues here since they were made; what the programs drop is counted at clsact."""
-        drops = 0
-        for qdisc in self.node.netlink.get_qdiscs(self.index):
-            if qdisc["parent"] == TC_H_ROOT:  # which counts the drops of netem below it, too
-                stats = qdisc.get_attr("TCA_STATS2")
-                drops += int(stats.get_attr("TCA_STATS_QUEUE")["drops"])
-        return drops
-
-    def is_running(self) -> bool:
-        """Whether the kernel has activated the interface's queue; before that it drops everything."""
-        state = self.node.netlink.get_links(self.index)[0].get_attr("IFLA_OPERSTATE")
-        return bool(state == OPER_UP)
+        return int(self.node.queues.read(self.index).dropped)  # the root's, with those of netem below it
 
 
 class RackLink(Link):

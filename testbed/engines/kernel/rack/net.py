@@ -315,7 +315,7 @@ class Rack(Mininet):
         waiting = [intf for link in self.links for intf in (link.intf1, link.intf2)]
         deadline = time.monotonic() + ACTIVATION_SECONDS
         while waiting:
-            waiting = [intf for intf in waiting if not intf.is_running()]
+            waiting = [intf for intf in waiting if not intf.node.queues.is_running(intf.index)]
             if waiting and time.monotonic() > deadline:
                 names = ", ".join(f"{intf.node.name}:{intf.name}" for intf in waiting[:5])
                 raise TestbedError(f"{len(waiting)} interfaces did not come up in {ACTIVATION_SECONDS:g} s: {names}")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from testbed.dataplane import wire
-from testbed.engines.kernel.rack.backlog import QueueReader, QueueState
+from testbed.engines.kernel.rack.backlog import QueueState
 from testbed.engines.kernel.rack.net import LinkLayer
 from tests.engines.kernel.rack.built import FRAMING, built, sender
 from tests.support.sandboxed import inside
@@ -27,7 +27,7 @@ def work_compare() -> list[tuple[QueueState, QueueState]]:
     """Queues of h1 in three states: empty, filled, overrun. At 100 kbit/s a packet leaves in 86 ms."""
     rack, _, _ = built(LinkLayer(frame=FRAMING.wire_size, buffer=1000), rate=100e3)
     intf = rack["h1"].defaultIntf()
-    reader = QueueReader(rack["h1"].netns)
+    reader = rack["h1"].queues
     found = []
     with sender(rack, "h1", "h2") as opened:
         opened.setsockopt(1, 32, 64 << 20)
@@ -56,7 +56,7 @@ def test_it_agrees_with_pyroute2() -> None:
 def work_missing() -> str:
     rack, _, _ = built()
     try:
-        QueueReader(rack["h1"].netns).read(4711)
+        rack["h1"].queues.read(4711)
     except OSError as error:
         return str(error)
     return "read"
