@@ -229,7 +229,7 @@ CASES = {
     "adpg, 2 flows": Case("incast-2", [*SETTLED, "controller.start_rate=50 %"], "adpg", dilation=2000),
     "adpg, 64 flows": Case("incast-64", [*SETTLED, "controller.start_rate=1.5 %"], "adpg", dilation=3000),
     "dcqcn": Case("incast-8", DCQCN, seeds=6),  # its marks are drawn
-    "dcqcn, 2 flows": Case("incast-8", [*senders(2, 0.05), *LONG], dilation=1000, seeds=6),
+    "dcqcn, 2 flows": Case("incast-8", [*senders(2, 0.05), *LONG], dilation=1500, seeds=6),
     "dcqcn, 64 flows": Case("incast-8", AT_REST_64, dilation=3000, seeds=6),
     "full lines": Case("all-to-all-16", FULL_LINES, "hpcc", dilation=24000, seeds=6),
     "leaf-spine": Case("leaf-spine", ["time.duration=2 ms", "time.warmup=800 us"], dilation=2000, seeds=6),
@@ -239,7 +239,7 @@ CASES = {
     "go-back-n": Case(GO_BACK_N, [], dilation=2000, seeds=6),  # losses are drawn
     "trimming": Case(TRIMMING, [], dilation=5000, seeds=2),
     "credits": Case(CREDITS, [], dilation=2000),
-    "lossless": Case(LOSSLESS, [], dilation=2000, seeds=6),  # pauses follow marks, which are drawn
+    "lossless": Case(LOSSLESS, [], dilation=3000, seeds=6),  # pauses follow marks, which are drawn
 }
 
 
