@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from testbed.base.arrays import Floats, Ints
 from testbed.compiled.layout import ARRIVED
 from testbed.compiled.receivers import Receivers
 from testbed.controller import Paths
-from testbed.experiment.layout import Layout
 from testbed.registry import Blaming, Plugin
+
+if TYPE_CHECKING:  # hosts of a lab have no experiment
+    from testbed.experiment.layout import Layout
 
 SPENDER = np.dtype([*((name, "<i8") for name in ("unasked", "granted", "starved")), ("patience", "<f8")])
 ACCOUNT = np.dtype(

@@ -42,7 +42,7 @@ from testbed.experiment.topology.settings import Rack, Star
 from testbed.experiment.topology.shape import Shape
 from testbed.experiment.topology.tables import Tables
 from testbed.experiment.topology.trim import WITH_RETH
-from testbed.experiment.traffic import Traffic
+from testbed.experiment.traffic.any_traffic import Traffic
 from testbed.experiment.traffic.pattern import Context
 from testbed.experiment.traffic.plan import Plan
 from testbed.experiment.transport import Transport

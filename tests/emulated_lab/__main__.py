@@ -50,7 +50,7 @@ def _host(card: str) -> HostSpec:
 
 def _explain(lab: Lab) -> None:
     inside = f"sudo nsenter --target {lab.pid} --net --mount --pid --uts --ipc"
-    ssh = f"env ANSIBLE_SSH_ARGS='-F {lab.ssh_config}'"
+    ssh = f"env ANSIBLE_SSH_ARGS='{lab.ssh_arguments}'"
     print(f"{'name':<10}{'card':<8}{'address':<14}{'interface':<14}{'RoCE address':<14}{'phase'}")
     for node in [*lab.hosts, *lab.switches]:
         phase = node.spec.phase or "-"

@@ -81,6 +81,11 @@ class Lab:
         self.switches = [host for host in everyone if host.spec.is_switch]
 
     @property
+    def ssh_arguments(self) -> str:
+        """Ansible's, which asks a host for a task at a time, and logs in once."""
+        return f"-F {self.ssh_config} -o ControlMaster=auto -o ControlPersist=60s -o ControlPath={self.folder}/%C"
+
+    @property
     def environment(self) -> dict[str, str]:
         """What ssh and Ansible need to find the lab's keys and hosts."""
         return {
@@ -88,8 +93,7 @@ class Lab:
             "ANSIBLE_HOME": str(self.folder / "ansible"),
             "ANSIBLE_HOST_KEY_CHECKING": "True",
             "ANSIBLE_INVENTORY": str(self.inventory),
-            "ANSIBLE_SSH_ARGS": f"-F {self.ssh_config} -o ControlMaster=auto -o ControlPersist=60s",
-            "ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.folder / "cp"),
+            "ANSIBLE_SSH_ARGS": self.ssh_arguments,
             "PYTHONPATH": str(init.PYTHON),
             "LAB_PYCACHE": str(rootfs.pycache()),
         }
