@@ -60,7 +60,8 @@ def run(folder: Path, *arguments: str) -> Run:
 def hpcc(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("hpcc") / "run"
     points = ("--pcap", "port:s1-eth3", "--pcap", "nic:h1")
-    return run(folder, "incast-2", "--controller", "hpcc", "--duration", "200 us", *points)
+    large = ("--set", "traffic.payload=4096 B")  # each packet of a capture takes a millisecond to read
+    return run(folder, "incast-2", "--controller", "hpcc", "--duration", "200 us", *large, *points)
 
 
 @pytest.fixture(scope="module")

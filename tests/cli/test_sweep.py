@@ -122,7 +122,8 @@ def test_failing_cell_does_not_end_the_sweep(tmp_path: Path) -> None:
 def test_sigkill_takes_the_run_with_it(tmp_path: Path) -> None:
     out = tmp_path / "out"
     before = Census.take()
-    long = (*SWEEP, "--duration", "1 s", "--out", str(out))  # than what follows takes on any machine
+    # than what follows takes on any machine; few packets meanwhile
+    long = (*SWEEP, "--duration", "1 s", "--dilation", "4000", "--out", str(out))
     process = Command(*long, session=True)
     process.read_until("[1/4]")
     first = json.loads((out / "sweep.json").read_text())["order"][0]
