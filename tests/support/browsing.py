@@ -84,7 +84,7 @@ class Visit:
 
     def barriers(self) -> list[str]:
         """What keeps somebody from reading or using it, as axe-core finds: contrast, names, keyboard."""
-        found = Axe().run(self.page).response["violations"]
+        found = Axe().run(self.page, options={"resultTypes": ["violations"]}).response["violations"]
         serious = [one for one in found if one["impact"] in {"serious", "critical"}]
         return [f"{one['id']}: {node['html'][:120]}" for one in serious for node in one["nodes"]]
 
