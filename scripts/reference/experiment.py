@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 
 from scripts.reference.markdown import REFERENCE, entries, listed
 from testbed.experiment import options
+from testbed.experiment.block import ChosenBy
 from testbed.experiment.choice import PluginChoice
 from testbed.experiment.model import Experiment
 from testbed.experiment.traffic.pattern import Pattern
@@ -83,7 +84,7 @@ def _section(
                 row for one in models for row in _rows(one) if all(row[0] in each.model_fields for each in models)
             )
             shared = {row for row, times in most.items() if times > len(models) / 2}
-            inner.append((f"{key}.", f"`{key}` {EVERY} {info.discriminator}", models[0], shared, ""))
+            inner.append((f"{key}.", f"`{key}` {EVERY} {_chooser(info)}", models[0], shared, ""))
             inner += ((f"{key}.", _choice(info, one), one, None, "") for one in models)
         elif len(told) == 1 and "" not in told:
             link = _anchor(*told)
@@ -148,9 +149,14 @@ def _is_choice(title: str, name: str) -> bool:
 
 def _choice(info: FieldInfo, model: type[BaseModel]) -> str:
     """The key that chooses among several models, and its value: Pattern `incast`."""
-    key = str(info.discriminator)
+    key = _chooser(info)
     (value,) = get_args(model.model_fields[key].annotation)
     return f"{key.capitalize()} `{value}`"
+
+
+def _chooser(info: FieldInfo) -> str:
+    (key,) = (one.key for one in info.metadata if isinstance(one, ChosenBy))
+    return key
 
 
 def _default(model: type[BaseModel], name: str, info: FieldInfo) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NoReturn
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, NoReturn, get_args
 
 from pydantic import (
     AfterValidator,
@@ -11,10 +14,11 @@ from pydantic import (
     Field,
     GetJsonSchemaHandler,
     PlainSerializer,
+    TypeAdapter,
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from testbed.errors import nearest
 from testbed.units import Ratio, Time
@@ -56,6 +60,36 @@ class Named(BaseModel):
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {"anyOf": [{"type": "string", "description": cls.model_fields["name"].description}, handler(core)]}
+
+
+@dataclass(frozen=True)
+class ChosenBy:
+    """Of a union: the value of ``key`` tells which of these blocks it is.
+
+    As pydantic's own discriminator does; but what it makes of a class to validate it, it makes when that one is chosen.
+    Of all of them it is most of what reading an experiment takes.
+    """
+
+    key: str
+
+    def __get_pydantic_core_schema__(self, source: Any, _handler: object) -> CoreSchema:
+        return core_schema.tagged_union_schema(
+            {
+                name: core_schema.no_info_plain_validator_function(form.model_validate)
+                for form in get_args(source)
+                for name in get_args(form.model_fields[self.key].annotation)
+            },
+            self.key,
+            serialization=core_schema.simple_ser_schema("any"),  # a block knows how
+        )
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """With all of them."""
+        while "choices" not in core:  # what is validated before
+            core = core["schema"]
+        forms = dict.fromkeys(one["function"]["function"].__self__ for one in core["choices"].values())
+        whole: Any = Annotated[reduce(or_, forms), Field(discriminator=self.key)]
+        return handler(TypeAdapter(whole).core_schema)
 
 
 Count = Annotated[int, Field(strict=True, ge=1)]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from testbed.experiment.block import Count
+from testbed.experiment.block import ChosenBy, Count
 from testbed.experiment.topology.any_rack import MOST_HOSTS, MOST_SWITCHES, Regular, Routed
 from testbed.experiment.topology.clos import Clos
 from testbed.experiment.topology.custom import Custom
@@ -129,6 +129,6 @@ def _star_by_default(value: Any) -> Any:
 
 Rack = Annotated[
     Star | LeafSpine | FatTree | Clos | Torus | Dragonfly | RailOptimised | Dumbbell | Custom,
-    Field(discriminator="kind"),
+    ChosenBy("kind"),
     BeforeValidator(_star_by_default),
 ]

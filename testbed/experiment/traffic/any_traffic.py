@@ -2,8 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field
-
+from testbed.experiment.block import ChosenBy
 from testbed.experiment.traffic.all_to_all import AllToAll
 from testbed.experiment.traffic.composed import Mix, Phases
 from testbed.experiment.traffic.incast import Incast
@@ -31,5 +30,5 @@ Traffic = Annotated[
     | TraceFile
     | FlowList
     | Nothing,
-    Field(discriminator="pattern"),
+    ChosenBy("pattern"),
 ]

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import Field, model_validator
 
 from testbed.base.inputs import Input
-from testbed.experiment.block import Moment, Part, refuse
+from testbed.experiment.block import ChosenBy, Moment, Part, refuse
 from testbed.experiment.traffic.all_to_all import AllToAll
 from testbed.experiment.traffic.flow import Payload
 from testbed.experiment.traffic.incast import Incast
@@ -26,7 +26,7 @@ from testbed.experiment.traffic.tracefile import TraceFile
 
 Simple = Annotated[
     Incast | AllToAll | LongShort | OsuAllToAll | OneJob | Jobs | Poisson | TraceFile | FlowList,
-    Field(discriminator="pattern"),
+    ChosenBy("pattern"),
 ]
 
 JOBS = {name for job in (*get_args(OneJob), Jobs) for name in get_args(job.model_fields["pattern"].annotation)}

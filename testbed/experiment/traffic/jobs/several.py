@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from testbed.experiment.block import HostName, refuse
+from testbed.experiment.block import ChosenBy, HostName, refuse
 from testbed.experiment.traffic.flow import Payload
 from testbed.experiment.traffic.jobs import OneJob
 from testbed.experiment.traffic.jobs.job import JOB_PAYLOAD
@@ -30,7 +30,7 @@ class Jobs(Pattern):
         default="",
         description="One of the jobs: the others are left out, and it stays on its hosts; see `testbed run --alone`.",
     )
-    jobs: Annotated[list[Annotated[OneJob, Field(discriminator="pattern")]], Field(min_length=1)] = Field(
+    jobs: Annotated[list[Annotated[OneJob, ChosenBy("pattern")]], Field(min_length=1)] = Field(
         description="The jobs, each with its own keys; `payload` is given once for all."
     )
 
