@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess, TimeoutExpired
 
+from testbed.base import linux
 from testbed.engines.kernel import features
 
 TIMEOUT = 200.0  # s: patience with a busy machine, no promise
@@ -35,17 +36,18 @@ def start() -> None:
 class Command:
     """`testbed ...` on its way: what `subprocess.Popen` has, as far as tests ask for it.
 
-    With ``session`` it is in a process group of its own, as a shell's are.
+    With ``session`` it is in a process group of its own, as a shell's are; with ``netns`` in the network namespace of
+    that process.
     """
 
     def __init__(
         self, *arguments: str, cwd: Path | None = None, user: int | None = None, session: bool = False,
-        **environment: str,
+        netns: int | None = None, **environment: str,
     ) -> None:  # fmt: skip
         self.args = ["testbed", *arguments]
         self._folder = tempfile.TemporaryDirectory()
         self._out, self._err = (Path(self._folder.name, name) for name in ("out", "err"))
-        given = {"cwd": cwd or Path.cwd(), "user": user, "session": session}
+        given = {"cwd": cwd or Path.cwd(), "user": user, "session": session, "netns": netns}
         given["environment"] = {**os.environ, **environment}
         self._process = _server.Process(target=_main, args=(arguments, self._out, self._err), kwargs=given)
         self._process.start()
@@ -104,7 +106,7 @@ def command(
 
 
 def _main(
-    arguments: Sequence[str], out: Path, err: Path, *, cwd: Path, user: int | None, session: bool,
+    arguments: Sequence[str], out: Path, err: Path, *, cwd: Path, user: int | None, session: bool, netns: int | None,
     environment: Mapping[str, str],
 ) -> None:  # fmt: skip
     """In the forked process, which is this program from here on."""
@@ -117,6 +119,8 @@ def _main(
     os.chdir(cwd)
     if session:
         os.setsid()
+    if netns is not None:
+        linux.setns(os.open(f"/proc/{netns}/ns/net", os.O_RDONLY | os.O_CLOEXEC), linux.CLONE_NEWNET)
     if user is not None:
         features.ask.cache_clear()  # who asked was root
         os.setuid(user)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +15,7 @@ from testbed.engines.lab.host.interface import Interface, InterfaceState
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
 from tests.support.checkout import ROOT
+from tests.support.commands import Command
 
 RATE = 10e6  # bit/s: what a sender of the emulated lab may send
 
@@ -32,42 +31,16 @@ def inventory(lab: Lab, name: str = "lab.yml", hosts: Sequence[Host] = (), **var
     return file
 
 
-def command(file: Path, out: Path, *arguments: str) -> list[str]:
-    """`testbed run` with two senders and figures in JSON."""
-    return [
-        sys.executable, "-m", "testbed", "run", "incast-2", "--inventory", str(file), "--out", str(out),
-        "--set", "record.interval=10 ms", "--format", "json", *arguments,
-    ]  # fmt: skip
-
-
-def run(lab: Lab, file: Path, out: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """One run, to its end."""
-    return lab.inside(command(file, out, "--metrics-addr", "none", *arguments), cwd=ROOT, check=False)
-
-
 @contextmanager
-def running(lab: Lab, file: Path, out: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """One run, going on."""
-    process = subprocess.Popen(
-        lab.inside_command(command(file, out, *arguments), ROOT), env=lab.environment, text=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+def running(lab: Lab, file: Path, out: Path, *arguments: str) -> Iterator[Command]:
+    """`testbed run` with two senders and figures in JSON, going on."""
+    asked = ("run", "incast-2", "--inventory", str(file), "--out", str(out), "--set", "record.interval=10 ms")
+    process = Command(*asked, "--format", "json", *arguments, cwd=ROOT, netns=lab.pid, **lab.environment)
     try:
         yield process
     finally:
         process.kill()
-        process.communicate()
-
-
-def wait_for(process: subprocess.Popen[str], line: str) -> str:
-    """Read its stderr until a line contains this; returns all that was read."""
-    seen = ""
-    assert process.stderr is not None
-    for text in process.stderr:
-        seen += text
-        if line in text:
-            return seen
-    raise AssertionError(f"'{line}' was never printed:\n{seen}")
+        process.wait()
 
 
 def agents(host: Host) -> list[int]:

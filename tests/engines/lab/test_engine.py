@@ -14,7 +14,7 @@ from testbed.results import folder
 from tests.emulated_lab.host import Host
 from tests.emulated_lab.lab import Lab
 from tests.engines.lab.bottleneck import bottleneck
-from tests.engines.lab.lab_runs import RATE, agents, inventory, run, running, sent, state, wait_for
+from tests.engines.lab.lab_runs import RATE, agents, inventory, running, sent, state
 from tests.support import commands
 from tests.support.census import Census
 from tests.support.waiting import PATIENCE, until
@@ -51,7 +51,7 @@ def test_three_senders_share_a_real_bottleneck(lab: Lab, tmp_path: Path) -> None
         bottleneck(lab, lab.hosts[3], RATE, red=(3000, 6000, 0.2)) as port,
         running(lab, file, out, *arguments) as process,
     ):
-        wait_for(process, "running 2 s")
+        process.read_until("running 2 s")
         metrics = ""
         while "testbed_flow_acked_bytes_total{" not in metrics and process.poll() is None:
             metrics = lab.inside(["curl", "-s", f"http://{address}/metrics"], check=False).stdout or metrics
@@ -117,7 +117,7 @@ def test_a_host_that_is_lost_ends_the_run_and_is_clean(lab: Lab, tmp_path: Path)
             for what in lost
         }
         for process in processes.values():
-            wait_for(process, "running 20 s")
+            process.read_until("running 20 s")
         until(lambda: min(sent(senders[0]) for senders in hosts.values()) > 1000, every=0.1)
         _, sender = agents(hosts["agent"][0])
         hosts["agent"][0].run(["kill", "-KILL", str(sender)])
@@ -137,10 +137,11 @@ def test_a_host_that_is_lost_ends_the_run_and_is_clean(lab: Lab, tmp_path: Path)
 @pytest.mark.parallel
 def test_what_a_host_cannot_do_is_said_before_anything_is_attached(lab: Lab, tmp_path: Path) -> None:
     file = inventory(lab, "wrong.yml", testbed_rate="400 Gbit/s", roce_interface="enp1s0f0np0")
-    done = run(lab, file, tmp_path / "run", *FEW, "--set", "rack.link.rate=5 Gbit/s")
-    assert done.returncode == 2
-    assert done.stdout == ""
-    lines = done.stderr.splitlines()
+    with running(lab, file, tmp_path / "run", *FEW, "--set", "rack.link.rate=5 Gbit/s") as process:
+        stdout, stderr = process.communicate()
+    assert process.returncode == 2
+    assert stdout == ""
+    lines = stderr.splitlines()
     assert any("lab1 (h1): there is no interface enp1s0f0np0" in line and "enp3s0f0np0" in line for line in lines)
     assert not any("lab2" in line and "no interface" in line for line in lines)
     assert not (tmp_path / "run").exists()
