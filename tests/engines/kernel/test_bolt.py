@@ -19,13 +19,13 @@ LATEST = 5e-6  # s; one that is later fills the queue for a hundredth of the sho
 LEAVES = """
 rack: {kind: leaf-spine, leaves: 2, spines: 2, hosts_per_leaf: 2, uplink: {rate: 100 Gbit/s, delay: 2 us}}
 traffic: {pattern: flows, flows: [{src: h1, dst: h3}, {src: h2, dst: h3}]}
-time: {duration: 1 ms, warmup: 500 us, dilation: 4000}
+time: {duration: 1 ms, warmup: 500 us}
 controller: bolt
 """
 STAR = """
 rack: {kind: star, hosts: 5, link: {rate: 100 Gbit/s, delay: 2 us}}
 traffic: {pattern: incast, senders: 4}
-time: {duration: 2 ms, warmup: 1 ms, dilation: 2000}
+time: {duration: 2 ms, warmup: 1 ms}
 controller: bolt
 """
 
@@ -38,7 +38,7 @@ def test_srcs_come_back_sooner_than_answers_and_none_is_lost(
     the last switch.
     """
     (tmp_path / "experiment.yaml").write_text(experiment)
-    run = runs.clean(str(tmp_path / "experiment.yaml"), latest=LATEST)
+    run = runs.clean(str(tmp_path / "experiment.yaml"), "--dilation", "2000", latest=LATEST)
     agents = decisions.read(run.folder)
     kind, rtt = (np.concatenate([one.columns[name] for one in agents]) for name in ("kind", "rtt"))
     ages, rtts = rtt[kind == SRC], rtt[(kind != SRC) & (rtt > 0)]

@@ -62,7 +62,7 @@ rack:
 def test_five_flows_in_three_queues(runs: Runs, tmp_path: Path) -> None:
     """A strict flow of 35 %, and twice as much in queues of weights 2 and 1 as is left for them."""
     (file := tmp_path / "five.yaml").write_text(FIVE)
-    folder = runs.clean(str(file), "--dilation", "2000", *UNDRAWN).folder
+    folder = runs.clean(str(file), "--dilation", "3000", *UNDRAWN).folder
     tables = results.load(folder).tables
     names = results.read_table(folder / QUEUES).to_pydict()
     series = results.read_table(folder / QUEUE_SERIES).to_pydict()

@@ -59,7 +59,7 @@ rack: { kind: star, hosts: 4, link: { rate: 25 Gbit/s } }
 traffic: { pattern: flows, flows: [{ src: h1, dst: h4 }, { src: h2, dst: h4 }, { src: h4, dst: h3 }] }
 controller: { name: fixed, rate: 30 % }
 transport: { timeout: 50 us }
-time: { duration: 1500 us, warmup: 0 s, dilation: 2000 }
+time: { duration: 1500 us, warmup: 0 s }
 events:
   - { at: 300 us, set: { h4-s1.loss: 0.1 } }
   - { at: 600 us, set: { h4-s1.loss: 0 } }

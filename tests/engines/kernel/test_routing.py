@@ -23,7 +23,7 @@ rack:
   uplink: { rate: 25 Gbit/s, delay: 1 us }
 traffic: { pattern: flows, flows: [{ src: h1, dst: h3 }] }
 controller: { name: fixed, rate: 60 % }
-time: { duration: 3 ms, warmup: 1 ms, dilation: 1500 }
+time: { duration: 3 ms, warmup: 1 ms }
 """
 
 
