@@ -156,13 +156,11 @@ def can_sanitize() -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "nothing.c"
         source.write_text("int main(void) { return 0; }\n")
-        for command in [compiler(), *([one] for one in USUAL if shutil.which(one))]:
-            flags = (*SANITIZERS, "-o", str(source.with_suffix("")))
-            if (
-                command
-                and not subprocess.run([*command, str(source), *flags], capture_output=True, check=False).returncode
-            ):
-                return command
+        usual = ((one,) for one in filter(None, map(shutil.which, USUAL)))
+        flags = (str(source), *SANITIZERS, "-o", str(source.with_suffix("")))
+        for command in filter(None, dict.fromkeys((tuple(compiler()), *usual))):
+            if not subprocess.run([*command, *flags], capture_output=True, check=False).returncode:
+                return [*command]
     return []
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -77,9 +78,9 @@ def _with_sanitizers(
     """The driver that has ended well, or the answer."""
     if not sources(native.file):
         return None, NO_SOURCE
-    if not (command := can_sanitize()):
+    if not (driver := _sanitizing(native)):
         return None, "no compiler here has the sanitizers; run: apt install gcc"
-    done = _run(native, config, count, SANITIZED, *arguments, command=command)
+    done = _run(driver, native, config, count, *arguments)
     said = done.stderr.splitlines()
     if found := next((line.strip() for line in said if any(kind in line for kind in FOUND)), ""):
         names = [f"/{file.name}:" for file in sources(native.file)]
@@ -90,10 +91,17 @@ def _with_sanitizers(
     return done
 
 
+@lru_cache(1)
+def _sanitizing(native: Native) -> bytes:
+    """The driver with the sanitizers, which two questions run; empty if no compiler has them."""
+    command = can_sanitize()
+    return _driver(native, SANITIZED, command) if command else b""
+
+
 def _steps(native: Native, config: PluginConfig) -> Answer:
     if not sources(native.file):
         return None, NO_SOURCE
-    done = _run(native, config, COUNTED, ("-O2",), "steps")
+    done = _run(_driver(native, ("-O2",)), native, config, COUNTED, "steps")
     if done.returncode == REFUSED:
         return None, "this machine lets nobody step through programs (ptrace)"
     if done.returncode:
@@ -107,15 +115,17 @@ def _strict(native: Native) -> tuple[str, ...]:
     return *STRICT, *flags_of(native.file)
 
 
+def _driver(native: Native, flags: tuple[str, ...], command: Sequence[str] = ()) -> bytes:
+    """The program. Raises TestbedError if it cannot be compiled."""
+    flags = (*_strict(native), *flags, "-lm", "-D_GNU_SOURCE")
+    with tempfile.TemporaryDirectory() as folder:
+        compile_to(program := Path(folder) / "driver", (DRIVER, *sources(native.file)), flags, command)
+        return program.read_bytes()
+
+
 def _run(
-    native: Native,
-    config: PluginConfig,
-    count: int,
-    flags: tuple[str, ...],
-    *arguments: str,
-    command: Sequence[str] = (),
+    driver: bytes, native: Native, config: PluginConfig, count: int, *arguments: str
 ) -> subprocess.CompletedProcess[str]:
-    """Raises TestbedError if it cannot be compiled."""
     paths = made_up.paths()
     facts = np.array([tuple(getattr(one, name) for name in PATH.names or ()) for one in paths_by_flow(paths)], PATH)
     options = packed(config, native.options, native.c.options_size)
@@ -123,9 +133,8 @@ def _run(
     told = b"".join(part.tobytes() for part in (head, options, facts, made_up.events(count, paths)))
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "driver"
-        compile_to(
-            program, (DRIVER, *sources(native.file)), (*_strict(native), *flags, "-lm", "-D_GNU_SOURCE"), command
-        )
+        program.write_bytes(driver)
+        program.chmod(0o700)
         done = subprocess.run([str(program), *arguments], input=told, capture_output=True, check=False)
     return subprocess.CompletedProcess(
         done.args, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
