@@ -54,7 +54,7 @@ class PacketNetwork:
     def queues_found(self) -> Counted:
         """The same of all ports."""
         ports, index = self.ports.programs.counters, self.ports.index  # a column first: a port has hundreds of bytes
-        return Counted(coarse_queue(ports["histogram"][index]), ports["found"][index].astype(float))
+        return Counted(coarse_queue(ports["histogram"])[index], ports["found"][index].astype(float))
 
     def delivered(self) -> Ints:
         """All receivers share one map."""

@@ -48,7 +48,7 @@ class Live:
         plan = run.layout.experiment.between_hosts
         self.groups = Groups(plan, run.resolved.deciding)
         self.timeline = Timeline(plan)
-        self._next_ns = 0
+        self._next_ns = time.monotonic_ns() + WALL_NS_BETWEEN
         self._tx_bytes = np.zeros(len(run.layout.port_names))
 
     def show(self) -> None:
