@@ -37,11 +37,11 @@ BUSY = "CPU overload"
 class Pace:
     """How much slower than asked for this machine runs racks cleanly now.
 
-    At twice the dilation a stall is half as long. It rises with what a verdict says would cure the run, and falls
-    slowly: a machine that is busy stays so for a while.
+    At twice the dilation a stall is half as long. It rises with what a verdict says would cure the run, and falls by
+    half: a machine that is busy stays so for a while, but most stalls come alone.
     """
 
-    STEP, LONGEST, EASE = 1.5, 4.0, 0.75
+    STEP, LONGEST, EASE = 1.5, 4.0, 0.5
     CURE = re.compile(r"a --dilation ([\d.]+) times as high")
 
     def __init__(self) -> None:
