@@ -21,7 +21,7 @@ MODULES = [
     "testbed_controllers.adpg.jobs", "testbed_controllers.dcqcn", "testbed_plugins.static", "tests.support.commands",
 ]  # fmt: skip
 
-if os.environ.get("LANE") == "beside":  # of scripts/test: there a policy is trained in two dozen commands
+if os.environ.get("LANE") == "beside":  # of scripts/test: commands that train policies are there
     MODULES.append("torch")
 for module in MODULES:
     import_module(module)
