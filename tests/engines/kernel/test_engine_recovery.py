@@ -16,7 +16,7 @@ rack: {kind: star, hosts: 3, link: {rate: 100 Gbit/s, loss: 0.01}}
 traffic: {pattern: incast, senders: 2, payload: 4096 B, size: 1 MB}
 controller: {name: fixed, rate: 40 %}
 transport: {messages: 65536 B, ack_every: 4, timeout: 200 us}
-time: {duration: 2 ms, warmup: 0 s}
+time: {duration: 1 ms, warmup: 0 s} # four times as long as they take
 """
 
 
