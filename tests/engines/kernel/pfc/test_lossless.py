@@ -20,7 +20,7 @@ def test_a_pause_spreads_through_the_fabric_and_has_a_victim(tmp_path: Path) -> 
 
     The fourth goes to another host over links that are never full; only the pauses make it as slow as the others.
     """
-    arguments = ("victim", "--dilation", "1500", "--duration", "2.5 ms", "--metrics-addr", "none")
+    arguments = ("victim", "--dilation", "2500", "--duration", "2.5 ms", "--metrics-addr", "none")
     summary = run_clean(tmp_path, *arguments, will_do=LATE)
     assert summary["drops_in_run"] == 0
     assert summary["su"] >= 95.0
