@@ -11,14 +11,15 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from testbed.errors import TestbedError
 from testbed.results.versions import versions
-from testbed.runs.sweep.workers import POLL_SECONDS, command
+from testbed.runs.sweep.forks import Forks
+from testbed.runs.sweep.workers import POLL_SECONDS
 
 PACKAGES = ("testbed", "testbed_controllers", "testbed_plugins", "testbed_topologies")
 THEIR_OWN = ("kernel", "commit")  # the same code may run on another kernel, and the code's digest says more
@@ -57,25 +58,14 @@ def _code() -> Iterator[tuple[str, Path]]:
 def run(name: str, arguments: Sequence[str], directory: str) -> Returned:
     """A cell with its arguments, from beginning to end. Cancelled by Ray, it ends at once."""
     began = time.monotonic()
-    with _room() as room:
+    with _room() as room, closing(Forks()) as forks:
         path, log = room / name, room / "log.txt"
-        with log.open("wb") as said:
-            process = subprocess.Popen(
-                command(os.getpid(), arguments, path),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-                cwd=directory,
-                start_new_session=True,
-            )
-        try:
-            while process.poll() is None:
-                time.sleep(POLL_SECONDS)  # where Ray's cancel gets through, which it does not in a wait()
-        finally:
-            process.kill()
-            process.wait()
+        log.touch()
+        forks.start(name, arguments, path, log, directory)
+        while not (over := forks.ended()):
+            time.sleep(POLL_SECONDS)  # where Ray's cancel gets through, which it does not in a wait()
         files = {str(file.relative_to(path)): file.read_bytes() for file in _files(path)}
-        return Returned(process.returncode, time.monotonic() - began, log.read_bytes(), files)
+        return Returned(over[0][1], time.monotonic() - began, log.read_bytes(), files)
 
 
 @contextmanager

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import time
 from dataclasses import dataclass, field
 
 from testbed.errors import TestbedError
 from testbed.results import folder as results
-from testbed.runs.sweep.workers import Ended, Job, command
-
-
-@dataclass
-class Running:
-    """A cell's process."""
-
-    job: Job
-    process: subprocess.Popen[bytes]
-    began: float = field(default_factory=time.monotonic)
+from testbed.runs.sweep.forks import Forks
+from testbed.runs.sweep.workers import Ended, Job
 
 
 @dataclass
@@ -27,7 +16,8 @@ class Processes:
     """At most ``at_once`` of them."""
 
     at_once: int
-    running: list[Running] = field(default_factory=list)
+    running: dict[str, tuple[Job, float]] = field(default_factory=dict)  # by cell, and when it began
+    forks: Forks | None = None
 
     @property
     def free(self) -> bool:
@@ -39,35 +29,28 @@ class Processes:
 
     @property
     def doing(self) -> str:
-        return " ".join(one.job.cell.name for one in self.running)
+        return " ".join(self.running)
 
     def start(self, job: Job) -> None:
+        name = job.cell.name
         try:
             results.make_folder(job.log.parent)
-            with job.log.open("wb") as said:
-                process = subprocess.Popen(
-                    command(os.getpid(), job.cell.arguments, job.path),
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=said,
-                    cwd=job.directory,
-                    start_new_session=True,  # a terminal's Ctrl-C is for the sweep, which passes it on
-                )
+            job.log.write_bytes(b"")
             results.give_to_caller([job.log])
+            self.forks = self.forks or Forks()
         except OSError as error:
-            raise TestbedError(f"the cell {job.cell.name} could not be started: {error}") from None
-        self.running.append(Running(job, process))
+            raise TestbedError(f"the cell {name} could not be started: {error}") from None
+        self.forks.start(name, job.cell.arguments, job.path, job.log, job.directory)
+        self.running[name] = job, time.monotonic()
 
     def ended(self) -> list[Ended]:
-        over = [one for one in self.running if one.process.poll() is not None]
-        self.running = [one for one in self.running if one not in over]
-        return [Ended(one.job, one.process.returncode, time.monotonic() - one.began) for one in over]
+        over = [(*self.running.pop(name), status) for name, status in (self.forks.ended() if self.forks else [])]
+        return [Ended(job, status, time.monotonic() - began) for job, began, status in over]
 
     def interrupt(self) -> None:
-        for one in self.running:
-            one.process.send_signal(signal.SIGINT)
+        if self.forks:
+            self.forks.interrupt()
 
     def close(self) -> None:
-        for one in self.running:
-            one.process.kill()
-            one.process.wait()
+        if self.forks:
+            self.forks.close()

@@ -5,8 +5,6 @@ Both run a cell as the command line would, in a process of its own, so that none
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -14,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:  # nodes of a cluster import this
     from testbed.results.sweep_plan import Cell
 
-CHILD = (sys.executable, "-P", "-m", "testbed.cli.sweep_child")  # -P: the folder it is called from holds no modules
 POLL_SECONDS = 0.1
 
 
@@ -67,8 +64,3 @@ class Workers(Protocol):
 
     def close(self) -> None:
         """The end: nothing runs on, even if something raised."""
-
-
-def command(parent: int, arguments: Sequence[str], path: Path) -> Sequence[str]:
-    """A run of a cell that ends with its parent. It serves no metrics: the next one would find the port in use."""
-    return [*CHILD, str(parent), *arguments, "--metrics-addr", "none", "--out", str(path), "--format", "json"]
