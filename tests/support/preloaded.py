@@ -8,15 +8,14 @@ import os
 from importlib import import_module
 
 from testbed.cli.main import commands
+from testbed.cli.sweep_child import WHAT_RUNS_IMPORT
 from testbed.engines.kernel import features
 from testbed.experiment.load import load, resolve
 from testbed.results.versions import versions
 
 MODULES = [
-    "matplotlib.backends.backend_svg", "matplotlib.figure", "numpy.ma", "pyarrow.compute", "pyarrow.parquet",
-    "rich.console", "rich.table", "testbed.cli.run", "testbed.engines.fluid.engine", "testbed.engines.kernel.emulation",
-    "testbed.engines.kernel.engine", "testbed.engines.virtual.engine", "testbed.experiment.load", "testbed.live.server",
-    "testbed.results.report.build", "testbed.results.report.table", "testbed.runs.plan",
+    *WHAT_RUNS_IMPORT, "rich.console", "rich.table", "testbed.engines.kernel.emulation",
+    "testbed.engines.kernel.engine", "testbed.experiment.load", "testbed.live.server",
     "testbed.sdk.conformance.controllers", "testbed.sdk.conformance.tuners", "testbed.sdk.jobs", "testbed.sdk.replay",
     "testbed_controllers.adpg.jobs", "testbed_controllers.dcqcn", "testbed_plugins.static", "tests.support.commands",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 
 from testbed.dataplane.port_maps import Port
 from testbed.dataplane.port_reader import PortReader
-from testbed.engines.kernel.rack.backlog import QueueReader, QueueState
+from testbed.engines.kernel.rack.backlog import QueueReader
 
 RECENT_NS = 1_000_000  # wall; the program corrects its queue when a packet arrives, which none does during a pause
 ATTEMPTS = 5  # to find a moment without a packet
@@ -37,15 +37,13 @@ class QueueWatch:
         packets = self.ports.programs.counters["packets"]
         before = packets[self.port.ifindex]
         began = time.monotonic_ns()
-        answer = self.reader.answer(self.port.ifindex)
+        backlog = self.reader.read(self.port.ifindex).backlog
         middle = (began + time.monotonic_ns()) // 2
-        if packets[self.port.ifindex] != before:
-            return False
         queue = self.ports.sample(middle)["queue"][self.position]
         recent = middle - int(self.ports.programs.counters["last_ns"][self.port.ifindex]) < RECENT_NS
         quiet = bool(packets[self.port.ifindex] == before)
         if recent and quiet:
-            self._samples.append((now, abs(QueueState.of(answer).backlog - queue)))
+            self._samples.append((now, abs(backlog - queue)))
         return quiet
 
     def difference(self, since: float = 0.0) -> float:

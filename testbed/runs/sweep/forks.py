@@ -13,6 +13,7 @@ from pathlib import Path
 from testbed.errors import TestbedError
 
 SERVER = (sys.executable, "-P", "-m", "testbed.cli.sweep_child")  # -P: the folder it is called from holds no modules
+DIED = "the process that the cells of a sweep are forked from died"
 
 
 class Forks:
@@ -46,7 +47,7 @@ class Forks:
             while self._server.poll():
                 over.append(self._server.recv())
         except (EOFError, OSError):
-            raise TestbedError("the process that the cells of a sweep are forked from died") from None
+            raise TestbedError(DIED) from None
         return over
 
     def interrupt(self) -> None:
@@ -62,4 +63,4 @@ class Forks:
         try:
             self._server.send(what)
         except OSError:
-            raise TestbedError("the process that the cells of a sweep are forked from died") from None
+            raise TestbedError(DIED) from None

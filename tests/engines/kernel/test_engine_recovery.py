@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from tests.support.runs import UNCALIBRATED, run_clean
+from tests.support.runs import run_clean
 
 pytestmark = [pytest.mark.root, pytest.mark.measures]
 TWO_TO_ONE = """
@@ -25,9 +25,7 @@ def test_a_clean_run_though_packets_are_lost(recovery: str, tmp_path: Path) -> N
     """What clean means there, the invariant `delivery_is_in_order` says."""
     file = tmp_path / "two-to-one.yaml"
     file.write_text(TWO_TO_ONE)
-    once = UNCALIBRATED if recovery == "selective-repeat" else ()  # where packets are lost it takes five seconds
-    chosen = ("--set", f"transport.recovery={recovery}", *once)
-    summary = run_clean(tmp_path, str(file), "--dilation", "3000", *chosen)
+    summary = run_clean(tmp_path, str(file), "--dilation", "3000", "--set", f"transport.recovery={recovery}")
     flows = pq.read_table(tmp_path / "clean" / "flows.parquet").to_pydict()
     assert np.isfinite(flows["finished"]).all()
     assert flows["acked_packets"] == [245, 245]

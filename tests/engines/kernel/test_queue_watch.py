@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,8 +9,6 @@ import numpy as np
 import pytest
 
 from testbed.engines.kernel.queue_watch import ATTEMPTS, RECENT_NS, QueueWatch
-from testbed.engines.kernel.rack.backlog import TCA_STATS2, TCA_STATS_BASIC, TCA_STATS_QUEUE
-from testbed.engines.kernel.rack.netlink import TRAFFIC, attribute
 
 PORT: Any = SimpleNamespace(ifindex=0, slack=1000)
 
@@ -24,11 +21,10 @@ class Rack:
         columns = {"packets": np.array([5]), "last_ns": np.array([0])}
         self.programs = SimpleNamespace(counters=columns)
 
-    def answer(self, _ifindex: int) -> bytes:
+    def read(self, _ifindex: int) -> Any:
         self.readings += 1
         self.programs.counters["packets"][0] += self.readings <= self.disturbed
-        stats = attribute(TCA_STATS_BASIC, bytes(8)) + attribute(TCA_STATS_QUEUE, struct.pack("=III", 0, 1000, 0))
-        return bytes(TRAFFIC.size) + attribute(TCA_STATS2, stats)
+        return SimpleNamespace(backlog=1000)
 
     def sample(self, now_ns: int) -> dict[str, Any]:
         self.programs.counters["last_ns"][0] = now_ns - self.age_ns

@@ -25,7 +25,7 @@ KMIN, KMAX, PMAX = 0, 10, 20  # where PET's heads begin
 def played(folder: Path, scores: dict[int, float], **options: str) -> tuple[list[tuple[str, tuple[float, ...]]], Any]:
     """The states of the only switch, each with the bottleneck's thresholds at its end; and the manifest's entry."""
     _, policy = made("pet", folder, scores)
-    settings = {"tuner.online": "true", "tuner.policy": str(policy["policy"]), **options}
+    settings = {"record.report": "on", "tuner.online": "true", "tuner.policy": str(policy["policy"]), **options}
     asked = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
     experiment = ("incast-8", "--controller", "dcqcn", "--tuner", "pet", "--duration", "8.5 ms")
     results = folder / "out"
@@ -41,15 +41,15 @@ def played(folder: Path, scores: dict[int, float], **options: str) -> tuple[list
             last = series[max(int(np.searchsorted(times, end - 5e-6)) - 1, 0)]
             found.append((state, tuple(last[name] for name in ("kmin", "kmax", "pmax"))))
     manifest = json.loads((results / "manifest.json").read_text())
+    assert "Reward of the tuner</h3>" in (results / "report.html").read_text()
     return found, manifest["tuners"][0]
 
 
 def test_thresholds_change_by_what_was_learned(tmp_path: Path) -> None:
     """A policy without a preference takes the first of every head. An update breaks the tie, and stays when frozen."""
     first = (20e3, 40e3, 0.05)
-    options = {"tuner.explore": "100 %", "tuner.guard": "100 %", "tuner.learn": "73", "record.report": "on"}
+    options = {"tuner.explore": "100 %", "tuner.guard": "100 %", "tuner.learn": "73"}
     found, told = played(tmp_path, {}, **options)
-    assert "Reward of the tuner</h3>" in (tmp_path / "out/report.html").read_text()
     assert [state for state, _ in found] == ["baseline", "exploring", "frozen"]
     assert found[0][1] == pytest.approx(STATIC)
     assert found[-1][1] != pytest.approx(first)

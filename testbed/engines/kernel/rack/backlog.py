@@ -26,28 +26,20 @@ class QueueState:
     backlog: int  # bytes
     dropped: int  # packets
 
-    @classmethod
-    def of(cls, answer: bytes) -> QueueState:
-        """As the kernel tells it."""
-        stats = attributes(attributes(answer[TRAFFIC.size :])[TCA_STATS2])
-        (sent,) = struct.unpack_from("=Q", stats[TCA_STATS_BASIC])
-        _, backlog, dropped = struct.unpack_from("=III", stats[TCA_STATS_QUEUE])
-        return cls(sent, backlog, dropped)
-
 
 class QueueReader(Netlink):
     """Reads the root qdiscs of the namespace that the caller is in when it is made."""
 
     def read(self, ifindex: int) -> QueueState:
         """The state of an interface's root qdisc now. Raises OSError if there is none."""
-        return QueueState.of(self.answer(ifindex))
-
-    def answer(self, ifindex: int) -> bytes:
-        """The same, still to be read."""
         try:  # without echo the kernel answers only to those who listen for changes
-            return self.ask(RTM_GETQDISC, TRAFFIC.pack(0, 0, ifindex, 0, TC_H_ROOT, 0), ECHO)
+            answer = self.ask(RTM_GETQDISC, TRAFFIC.pack(0, 0, ifindex, 0, TC_H_ROOT, 0), ECHO)
         except OSError as error:
             raise OSError(error.errno, f"no qdisc at interface {ifindex}") from error
+        stats = attributes(attributes(answer[TRAFFIC.size :])[TCA_STATS2])
+        (sent,) = struct.unpack_from("=Q", stats[TCA_STATS_BASIC])
+        _, backlog, dropped = struct.unpack_from("=III", stats[TCA_STATS_QUEUE])
+        return QueueState(sent, backlog, dropped)
 
     def is_running(self, ifindex: int) -> bool:
         """Whether the kernel has activated the interface's queue; before that it drops everything."""
