@@ -4,12 +4,13 @@
 
 #include "decide.h"
 
-/* The columns of `Feedback`; those of INT have CC_MOST_HOPS entries per row. Mirrored in flows.py. */
+/* The columns of `Feedback`; those of INT have `most_hops` entries per row. Mirrored in flows.py. */
 struct columns {
 	const int64_t *flow, *packets, *bytes, *ce_packets, *inc_packets, *cnps, *lost, *timeouts, *seq, *next_seq, *inflight, *hops;
 	const double *rtt;
 	const int64_t *node;
 	const double *ts, *tx_bytes, *queue, *rate;
+	int64_t most_hops;
 };
 
 static void read_ack(struct cc_ack *ack, const struct columns *c, int64_t row, double now)
@@ -17,7 +18,7 @@ static void read_ack(struct cc_ack *ack, const struct columns *c, int64_t row, d
 	*ack = (struct cc_ack){now, c->packets[row], c->bytes[row], c->seq[row], c->next_seq[row], c->inflight[row],
 			    c->rtt[row], c->ce_packets[row], c->inc_packets[row], c->hops[row], {{0}}};
 	for (int64_t i = 0; i < ack->hop_count; i++) {
-		int64_t at = row * CC_MOST_HOPS + i;
+		int64_t at = row * c->most_hops + i;
 
 		ack->hops[i] = (struct cc_hop){c->node[at], c->ts[at], c->tx_bytes[at], c->queue[at], c->rate[at]};
 	}

@@ -50,10 +50,10 @@ HOPS_ROW = COUNTS.index("hops")
 STACK = ("node", "ts", "tx_bytes", "queue", "rate")
 
 
-class _Columns(ctypes.Structure):
+class Columns(ctypes.Structure):
     """struct columns of decide.c."""
 
-    _fields_ = [(name, c_void_p) for name in (*COUNTS, "rtt", *STACK)]
+    _fields_ = [*((name, c_void_p) for name in (*COUNTS, "rtt", *STACK)), ("most_hops", c_int64)]
 
 
 class CompiledFlows(Records, Askable):
@@ -73,12 +73,12 @@ class CompiledFlows(Records, Askable):
         self.window: Floats = self.records["window"]
         self.timer: Floats = self.records["timer"]
 
-    def _buffers(self, n: int) -> _Columns:
+    def _buffers(self, n: int) -> Columns:
         """For feedback: copying it costs less than asking numpy for addresses."""
         self._ints = np.zeros((len(COUNTS), n), np.int64)
         self._rtt = np.zeros(n)
         self._stack: list[NDArray[Any]] = [np.zeros((n, MOST_HOPS), np.int64), *np.zeros((4, n, MOST_HOPS))]
-        return _Columns(*(column.ctypes.data for column in (*self._ints, self._rtt, *self._stack)))
+        return Columns(*(column.ctypes.data for column in (*self._ints, self._rtt, *self._stack)), MOST_HOPS)
 
     def on_start(self, now: float, flows: Ints) -> None:
         self._tell("on_start", now, flows)
@@ -99,7 +99,11 @@ class CompiledFlows(Records, Askable):
             self._ints[HOPS_ROW][:rows] = stack.hops
             for column, name in zip(self._stack, STACK, strict=True):
                 column[:rows, :width] = getattr(stack, name)
-        if not _library().feed(self.address, ctypes.addressof(self._columns), rows, now):
+        self.hear(now, ctypes.addressof(self._columns), rows)
+
+    def hear(self, now: float, columns: int, rows: int) -> None:
+        """Feedback in so many rows of what is at this address, a `Columns`."""
+        if not _library().feed(self.address, columns, rows, now):
             self.fail()
 
     def on_timer(self, now: float, flows: Ints) -> None:
@@ -141,7 +145,11 @@ class CompiledFlows(Records, Askable):
         flows = np.ascontiguousarray(flows, np.int64)
         number = None if numbers is None else np.ascontiguousarray(numbers, np.int64)
         at = None if number is None else number.ctypes.data
-        if not _library().tell_all(self.address, flows.ctypes.data, len(flows), EVENTS.index(event), now, at):
+        self.tell(event, now, flows.ctypes.data, len(flows), at)
+
+    def tell(self, event: str, now: float, flows: int, count: int, numbers: int | None) -> None:
+        """Tell so many flows, with a number each or without; where these are."""
+        if not _library().tell_all(self.address, flows, count, EVENTS.index(event), now, numbers):
             self.fail()
 
 

@@ -16,7 +16,8 @@ SOURCE = Path(__file__).parent
 FLAGS = (*LIBRARY_FLAGS, "-O3", EXACT)
 MODEL = Unit("fluid", (SOURCE / "model.c",), ".so", FLAGS, headers=(SOURCE,))
 ADVANCE, COUNT = (None, [c_void_p, c_int64, c_double, c_int64, c_double]), (c_int64, [c_void_p])
-library = cache(partial(MODEL.library, advance=ADVANCE, take_over=COUNT, collect=COUNT))
+ROWS = (None, [c_void_p, c_int64])
+library = cache(partial(MODEL.library, advance=ADVANCE, take_over=COUNT, collect=COUNT, notify=ROWS, meter=ROWS))
 
 
 class Core(ctypes.Structure):
@@ -38,7 +39,9 @@ class Core(ctypes.Structure):
         *((name, c_void_p) for name in ("rate", "timer")),
         ("least_rate", c_double),
         *((name, c_void_p) for name in ("told_sent", "told_acked", "told_lost", "told_real", "told")),
-        ("told_ce", c_int64),
+        *(("told_ce", c_int64), ("last_cnp", c_void_p), ("cnp_interval", c_double)),
+        *((name, c_void_p) for name in ("rtt_now", "rtt_sum", "rtt_least", "ce", "cnps", "rtt_counts")),
+        *(("rtt_bins", c_int64), ("rtt_per_octave", c_int64), ("decisions", c_void_p)),
     ]
 
     def __init__(self, **values: Any) -> None:

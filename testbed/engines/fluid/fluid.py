@@ -18,16 +18,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from testbed.base.arrays import Floats, Ints
-from testbed.controller import Feedback, IntStack, RateController, Signal
+from testbed.compiled.flows import CompiledFlows
+from testbed.controller import RateController, Signal
 from testbed.engines.fluid.core import Core, library
 from testbed.engines.fluid.layout import FluidLayout
 from testbed.engines.fluid.probes import Probes
-from testbed.engines.fluid.queues import COUNTS, LEFT, NEVER, QUEUE, Queues
+from testbed.engines.fluid.queues import COUNTS, NEVER, Queues
+from testbed.engines.fluid.told import CE, FLOW, MARKED_SHARE, PACKETS, SENT_BYTES, Told
 from testbed.errors import UnusableDecision
 
 LEAST_RATE = 1e-5  # of line rate: slower than this no flow is
 MANY = 2**62  # steps
-TOLD, TOLD_REAL = 8, 2  # rows of model.h
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,9 @@ class Fluid:
     def __init__(
         self, layout: FluidLayout, make: Callable[[], RateController], options: Options, signals: Signal = Signal.RTT
     ) -> None:
-        self.layout, self.options, self.signals = layout, options, signals
-        self.controller = make()
+        self.layout, self.options = layout, options
+        self.controller = controller = make()
+        self._compiled = controller if isinstance(controller, CompiledFlows) else None
         self.rng = np.random.default_rng(options.seed)
         n, hosts = len(layout.host), len(np.unique(layout.host))
         self._core = core = Core(
@@ -77,7 +79,7 @@ class Fluid:
         )
         core.flows, core.hosts = n, hosts if hosts < n else 0
         core.wire_size, core.line_rate = layout.wire_size, layout.line_rate
-        self._advance, self._take_over, self._collect = library().advance, library().take_over, library().collect
+        self._library = library()
         self.queues = Queues(layout, core, options.red)
         self.probes = Probes(layout, options.probes, core)
         self.heard = Heard(n, core)
@@ -86,8 +88,8 @@ class Fluid:
         self.finished: Floats = np.full(n, np.nan)  # s
         self.sent, self.acked, self.lost = np.zeros((3, n))  # bytes
         self._told_sent, self._told_acked, self._told_lost = np.zeros((3, n))
-        self._told, self._told_real = np.zeros((TOLD, n), np.int64), np.zeros((TOLD_REAL, n))
-        self._last_cnp = np.full(n, -np.inf)
+        self.told = Told(n, layout.line_rate, core, with_int=Signal.INT in signals)
+        self._hears_sent = Signal.TX in signals
         self._rate, self._window, self._timer = np.full((3, n), np.inf)  # as decided
         self._decided_at = np.zeros(n)  # `sent` when it last decided
         self._answered = np.zeros(n, bool)  # what it has sent since came back
@@ -96,7 +98,8 @@ class Fluid:
         core.point(amount=np.zeros(n), limit=np.full(n, np.inf), size=layout.size)
         core.point(rate=self._rate, window=self._window, timer=self._timer)
         core.point(told_sent=self._told_sent, told_acked=self._told_acked, told_lost=self._told_lost)
-        core.point(told=self._told, told_real=self._told_real)
+        core.cnp_interval = options.cnp_interval
+        core.point(last_cnp=np.full(n, -np.inf))
         core.point(sent=self.sent, acked=self.acked, lost=self.lost, finished=self.finished, sending=self.sending)
         core.point(sending_now=np.zeros(n), per_host=np.zeros(hosts), host=layout.host, queue=layout.queue)
         core.point(decided_at=self._decided_at, answered=self._answered)
@@ -135,7 +138,7 @@ class Fluid:
         core = self._core
         if core.next_start <= core.now + core.step:
             self._start(core.now + core.step)
-        self._advance(core.address, steps, until, enough, began)
+        self._library.advance(core.address, steps, until, enough, began)
         now = core.now
         if core.news_count > 0:
             self._tell(now)
@@ -151,14 +154,22 @@ class Fluid:
         """All calls of the controller are made here."""
         self.controller.on_start(now, flows)
 
-    def on_sent(self, now: float, flows: Ints, sent_bytes: Ints) -> None:
-        self.controller.on_sent(now, flows, sent_bytes)
+    def on_sent(self, now: float, rows: int) -> None:
+        """So many rows of `told` say who has sent, and what."""
+        if self._compiled:
+            self._compiled.tell("on_sent", now, self.told.at[FLOW], rows, self.told.at[SENT_BYTES])
+        else:
+            self.controller.on_sent(now, *self.told.ints[[FLOW, SENT_BYTES], :rows])
 
     def on_timer(self, now: float, flows: Ints) -> None:
         self.controller.on_timer(now, flows)
 
-    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
-        self.controller.on_feedback(now, flows, feedback)
+    def on_feedback(self, now: float, rows: int) -> None:
+        """So many rows of `told` are feedback."""
+        if self._compiled:
+            self._compiled.hear(now, self.told.columns, rows)
+        else:
+            self.controller.on_feedback(now, *self.told.feedback(rows))
 
     def begin(self, flows: Ints, starts: Floats, size: Floats) -> None:
         """Start these flows anew, at ``starts`` (s), with so many wire bytes. Each occurs once, none is sending."""
@@ -188,7 +199,7 @@ class Fluid:
         """Take over what the controller decided."""
         controller = self.controller
         self._rate[:], self._window[:], self._timer[:] = controller.rate, controller.window, controller.timer
-        if (flow := self._take_over(self._core.address)) >= 0:  # nan is not positive
+        if (flow := self._library.take_over(self._core.address)) >= 0:  # nan is not positive
             raise UnusableDecision(
                 controller.on_feedback,
                 f"set rate {self._rate[flow]} bit/s and window {self._window[flow]} bytes for a flow; "
@@ -197,46 +208,13 @@ class Fluid:
 
     def _tell(self, now: float) -> None:
         """The controller hears what was acknowledged and lost."""
-        count = self._collect(self._core.address)
-        # In columns of their own, which the controller may keep.
-        flows, packets, acked, seq, following, inflight, lost, sent = self._told[:, :count].copy()
-        rtt, marked = self._told_real[:, :count].copy()
-        marks, cnps = self._marks(now, flows, packets, marked)
-        if Signal.TX in self.signals:
-            self.on_sent(now, flows, sent)
-        feedback = Feedback(
-            acked_packets=packets,
-            acked_bytes=acked,
-            acked_seq=seq,
-            next_seq=following,
-            inflight=inflight,
-            rtt=rtt,
-            ce_packets=marks,
-            cnps=cnps,
-            lost_packets=lost,
-            timeouts=np.zeros(count, np.int64),
-            int_stack=self._int_stack(flows) if Signal.INT in self.signals else None,
-        )
-        self.on_feedback(now, flows, feedback)
-        self.decisions += count
-
-    def _marks(self, now: float, flows: Ints, packets: Ints, marked: Floats) -> tuple[Ints, Ints]:
-        """How many acknowledged packets carry CE if such shares are marked, and how many CNPs came of it."""
-        if not self._core.told_ce:
-            none = np.zeros(len(flows), np.int64)
-            return none, none
-        marks = self.rng.binomial(packets, marked)
-        cnps = (marks > 0) & (now - self._last_cnp[flows] >= self.options.cnp_interval)
-        self._last_cnp[flows[cnps]] = now
-        return marks, cnps.astype(np.int64)
-
-    def _int_stack(self, flows: Ints) -> IntStack:
-        k = len(flows)
-        return IntStack(
-            hops=np.ones(k, np.int64),
-            node=(self.layout.queue[flows] + 1)[:, None],
-            ts=self.heard.at[flows][:, None],
-            tx_bytes=self.heard.counts[LEFT, flows][:, None],
-            queue=self.heard.counts[QUEUE, flows][:, None],
-            rate=np.full((k, 1), self.layout.line_rate),
-        )
+        address = self._core.address
+        rows = self._library.collect(address)
+        if self._core.told_ce:  # such shares of the acknowledged packets carry CE
+            ints, shares = self.told.ints, self.told.floats[MARKED_SHARE]
+            ints[CE, :rows] = self.rng.binomial(ints[PACKETS, :rows], shares[:rows])
+            self._library.notify(address, rows)
+        if self._hears_sent:
+            self.on_sent(now, rows)
+        self.on_feedback(now, rows)
+        self.decisions += rows

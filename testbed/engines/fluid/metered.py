@@ -9,16 +9,16 @@ import numpy as np
 
 from testbed.agent.columns import RTT_BINS_PER_OCTAVE as FLOW_RTT_BINS
 from testbed.agent.columns import Flows
-from testbed.agent.histogram import bins
 from testbed.agent.meter import Meter
 from testbed.base.arrays import Ints
-from testbed.controller import ABOVE_LINE, Feedback, RateController
+from testbed.controller import ABOVE_LINE, RateController
 from testbed.engines.fluid.fluid import Fluid, Options
 from testbed.engines.fluid.layout import FluidLayout
+from testbed.engines.fluid.told import FLOW, RTT, SENT_BYTES
 from testbed.errors import PluginFailed, UnusableDecision
 from testbed.registry import Blaming, Plugin, refused
 from testbed.results.record import RTT_BINS_PER_OCTAVE
-from testbed.results.trace import FEEDBACK, SENT, START, TIMER, DecisionTrace, feedback_row
+from testbed.results.trace import FEEDBACK, SENT, START, TIMER, DecisionTrace
 
 
 class MeteredFluid(Fluid):
@@ -36,8 +36,14 @@ class MeteredFluid(Fluid):
         self.flows = Flows(len(layout.host))
         self.flows.start[:] = layout.start
         self.meter = Meter(RTT_BINS_PER_OCTAVE, trace)
-        super().__init__(layout, make, options)
-        self.signals = self.controller.signals
+        controller = make()
+        super().__init__(layout, lambda: controller, options, controller.signals)
+        self._rtt, self._rtt_sum = np.array((self.flows.rtt, self.flows.rtt_sum))
+        self._ce, self._cnps = np.zeros((2, len(self._rtt)), np.int64)
+        core = self._core
+        core.rtt_bins, core.rtt_per_octave = self.flows.rtt_counts.shape[1], FLOW_RTT_BINS
+        core.point(rtt_now=self._rtt, rtt_sum=self._rtt_sum, rtt_least=self.meter.rtt.bottom, ce=self._ce)
+        core.point(cnps=self._cnps, rtt_counts=self.flows.rtt_counts, decisions=self.meter.decisions)
         self._called: Callable[..., None] = self.controller.on_start  # last
 
     def report(self) -> None:
@@ -46,6 +52,7 @@ class MeteredFluid(Fluid):
         flows.rate[:] = np.where(np.isinf(self.starts), self.controller.rate, 0.0)  # of those that have started
         flows.window[:] = self.controller.window
         flows.finished[:] = self.finished
+        flows.rtt[:], flows.rtt_sum[:], flows.ce[:], flows.cnps[:] = self._rtt, self._rtt_sum, self._ce, self._cnps
         flows.acked_payload[:] = self.acked * (payload / wire)
         flows.acked_wire[:] = self.acked
         for column, amount in ((flows.sent, self.sent), (flows.acked, self.acked), (flows.lost, self.lost)):
@@ -54,45 +61,36 @@ class MeteredFluid(Fluid):
 
     def on_start(self, now: float, flows: Ints) -> None:
         self.meter.trace.record(START, now, len(flows), flows)
-        self._call(self.controller.on_start, now, flows)
-
-    def on_sent(self, now: float, flows: Ints, sent_bytes: Ints) -> None:
-        if self.meter.trace.goes_on:
-            self.meter.trace.record(SENT, now, len(flows), np.concatenate((flows, sent_bytes)))
-        self._call(self.controller.on_sent, now, flows, sent_bytes)
+        # what the controller does with its arguments is its own business
+        self._call(self.controller.on_start, super().on_start, flows.copy(), now, flows)
 
     def on_timer(self, now: float, flows: Ints) -> None:
         self.meter.trace.record(TIMER, now, len(flows), flows)
-        self._call(self.controller.on_timer, now, flows)
+        self._call(self.controller.on_timer, super().on_timer, flows.copy(), now, flows)
 
-    def on_feedback(self, now: float, flows: Ints, feedback: Feedback) -> None:
-        meter = self.meter
-        self._count(flows, feedback)
+    def on_sent(self, now: float, rows: int) -> None:
+        if self.meter.trace.goes_on:
+            self.meter.trace.record(SENT, now, rows, self.told.ints[[FLOW, SENT_BYTES], :rows])
+        self._call(self.controller.on_sent, super().on_sent, self.told.ints[FLOW, :rows], now, rows)
+
+    def on_feedback(self, now: float, rows: int) -> None:
+        meter, told = self.meter, self.told
+        self._library.meter(self._core.address, rows)
         if meter.trace.goes_on:
-            meter.trace.record(FEEDBACK, now, len(flows), feedback_row(flows, feedback), feedback.int_stack)
-        meter.decisions += (1, len(flows))
+            meter.trace.record(FEEDBACK, now, rows, told.ints[FLOW : RTT + 1, :rows], told.stack(rows))
         began = time.perf_counter()
-        self._call(self.controller.on_feedback, now, flows, feedback)
+        self._call(self.controller.on_feedback, super().on_feedback, told.ints[FLOW, :rows], now, rows)
         seconds = time.perf_counter() - began
         meter.decision_seconds += seconds
         meter.decision_times.add(seconds)
 
-    def _count(self, told: Ints, feedback: Feedback) -> None:
-        """What a flow hears: the packets that are acknowledged had the RTT of the probe."""
-        flows, rtt, packets = self.flows, feedback.rtt, feedback.acked_packets
-        smallest = self.meter.rtt.bottom
-        smallest[0] = min(smallest[0], rtt.min())
-        flows.rtt[told] = rtt
-        flows.rtt_sum[told] += rtt * packets
-        flows.rtt_counts[told, bins(rtt, FLOW_RTT_BINS)] += packets
-        flows.ce[told] += feedback.ce_packets
-        flows.cnps[told] += feedback.cnps
-
-    def _call(self, callback: Callable[..., None], now: float, flows: Ints, *told: object) -> None:
+    def _call(
+        self, callback: Callable[..., None], tell: Callable[..., None], own: Ints, now: float, told: Ints | int
+    ) -> None:
+        """By ``tell``, which calls the callback for these flows."""
         self._called = callback
-        own = flows.copy()  # what the controller does with its arguments is its own business
         with Blaming(self.plugin):
-            callback(now, flows, *told)
+            tell(now, told)
         controller = self.controller
         try:
             rate = controller.rate[own]

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#define SMALLEST 1e-12 /* s, as in testbed/agent/histogram.py */
 #define BLOCK 128 /* numpy's pairwise summation: blocks of so many, eight sums in each */
 
 static double total(const double *a, int64_t n)
@@ -109,7 +110,12 @@ int64_t collect(struct model *m)
 		told[INFLIGHT * n] = (int64_t)(m->sent[f] - m->acked[f] - m->lost[f]);
 		told[LOST * n] = (int64_t)(m->lost[f] / wire) - (int64_t)(m->told_lost[f] / wire);
 		told[SENT_BYTES * n] = (following - (int64_t)(m->told_sent[f] / wire)) * (int64_t)wire;
+		told[CE * n] = told[CNPS * n] = 0;
+		told[NODE * n] = m->queue[f] + 1;
 		real[RTT * n] = m->heard_rtt[f];
+		real[SEEN_AT * n] = m->heard_at[f];
+		real[TX_BYTES * n] = m->heard[LEFT * n + f];
+		real[QUEUED * n] = m->heard[QUEUE * n + f];
 		real[MARKED_SHARE * n] = share(m->marked[f], m->passed[f]);
 		m->told_ce |= real[MARKED_SHARE * n] > 0;
 		m->marked[f] = m->passed[f] = 0;
@@ -119,6 +125,42 @@ int64_t collect(struct model *m)
 	}
 	m->news_count = 0;
 	return count;
+}
+
+/* The first `rows` of what was collected: who gets a CNP of it, where CE was drawn. */
+void notify(struct model *m, int64_t rows)
+{
+	int64_t n = m->flows;
+
+	for (int64_t row = 0; row < rows; row++) {
+		double *last = &m->last_cnp[m->told[FLOW * n + row]];
+
+		m->told[CNPS * n + row] = m->told[CE * n + row] > 0 && m->now - *last >= m->cnp_interval;
+		if (m->told[CNPS * n + row])
+			*last = m->now;
+	}
+}
+
+/* Count them for those who record and show the run: all packets that are acknowledged had the RTT of the probe. */
+void meter(struct model *m, int64_t rows)
+{
+	int64_t n = m->flows;
+
+	for (int64_t row = 0; row < rows; row++) {
+		const int64_t *told = m->told + row;
+		int64_t f = told[FLOW * n], bin;
+		double rtt = m->told_real[RTT * n + row];
+
+		bin = (int64_t)(log2(larger(rtt, SMALLEST) / SMALLEST) * (double)m->rtt_per_octave);
+		m->rtt_counts[f * m->rtt_bins + (bin < m->rtt_bins ? bin : m->rtt_bins - 1)] += told[PACKETS * n];
+		m->rtt_now[f] = rtt;
+		m->rtt_sum[f] += rtt * (double)told[PACKETS * n];
+		*m->rtt_least = smaller(rtt, *m->rtt_least);
+		m->ce[f] += told[CE * n];
+		m->cnps[f] += told[CNPS * n];
+	}
+	m->decisions[0]++;
+	m->decisions[1] += rows;
 }
 
 /* A host's flows share its line. */

@@ -10,9 +10,9 @@
 
 enum { QUEUE, LEFT, ARRIVED, MARKED, DROPPED, COUNTS }; /* rows of `counts`, `seen` and `heard`; as in queues.py */
 enum { TO_SEND, TO_QUEUE, BACK };
-/* rows of `told` and `told_real`; as in fluid.py */
-enum { FLOW, PACKETS, BYTES, SEQ, NEXT_SEQ, INFLIGHT, LOST, SENT_BYTES };
-enum { RTT, MARKED_SHARE };
+/* rows of `told`, the first half whole numbers, then real ones; as in told.py */
+enum { NODE, TIMEOUTS, SENT_BYTES, FLOW, PACKETS, BYTES, CE, INC, CNPS, LOST, HOPS, SEQ, NEXT_SEQ, INFLIGHT, REAL };
+enum { RTT, SEEN_AT, TX_BYTES, QUEUED, LINE_RATE, MARKED_SHARE };
 
 struct model {
 	double now, step, next_start, next_timer, next_probe; /* the earliest; the first two are Python's */
@@ -42,6 +42,11 @@ struct model {
 	/* what it was told so far (bytes), and what it is told now: a row per number, `flows` apart; whether CE is in it */
 	double *told_sent, *told_acked, *told_lost, *told_real;
 	int64_t *told, told_ce;
+	/* when a flow got its last CNP, and how soon it may get another one */
+	double *last_cnp, cnp_interval;
+	/* of a run that is shown, what flows have heard so far: sums, times packets for RTTs; and how often which RTT */
+	double *rtt_now, *rtt_sum, *rtt_least;
+	int64_t *ce, *cnps, *rtt_counts, rtt_bins, rtt_per_octave, *decisions;
 };
 
 #endif

@@ -147,6 +147,7 @@ def test_int_tells_of_the_queue_and_of_what_left() -> None:
     grown = last.tx_bytes[0, 0] - first.tx_bytes[0, 0]
     assert grown * 8 / (last.ts[0, 0] - first.ts[0, 0]) == pytest.approx(LINE, rel=1e-6)
     assert last.queue[0, 0] > first.queue[0, 0] == 0
+    assert last.queue[0, 0] * 8 / LINE == pytest.approx(controller.told[-1][2].rtt[0] - T)  # of the same moment
 
 
 def test_sent_bytes_are_told_to_who_asks() -> None:
