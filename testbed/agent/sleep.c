@@ -10,9 +10,11 @@
 #include <poll.h>
 #include <unistd.h>
 
-/* Sleep and send until `until`, or until the ring wakes us. */
+/* Sleep and send until `until`, or until the ring wakes us. Whoever is awake to send need not wake up again to decide. */
 void send_until(struct datapath *d, double until)
 {
+	double gathered = 0;
+
 	for (;;) {
 		double now = now_seconds(d), next;
 		int64_t ns;
@@ -24,7 +26,7 @@ void send_until(struct datapath *d, double until)
 		d->awake_by = now_seconds(d);
 		see_received(d, now);
 		until = fmin(until, next_start(d));
-		if (now >= until)
+		if (now >= until - gathered)
 			return; /* the time that Python takes until it is back counts as well */
 		next = fmin(fmin(heap_first(&d->agenda), next_received(d)), until);
 		if (next < now + d->quantum) /* a timer per packet costs more than the packet */
@@ -34,6 +36,7 @@ void send_until(struct datapath *d, double until)
 			continue;
 		t = (struct timespec){ns / 1000000000, ns % 1000000000};
 		d->awake_by = next;
+		gathered = d->decisions.gather;
 		if (d->wake_by_ring || d->tasks) {
 			struct pollfd ends[] = {{.fd = d->wake_by_ring ? (int)d->ring_fd : -1, .events = POLLIN},
 						{.fd = d->tasks ? (int)d->tasks->wake[d->agent] : -1, .events = POLLIN}};
