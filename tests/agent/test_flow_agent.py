@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from resource import RUSAGE_THREAD, getrusage
 from typing import Any
 
 import pytest
@@ -91,6 +92,36 @@ def test_every_event_reaches_its_flow(compiled: bool) -> None:
             turn(agent, later)
         assert counts(bench) == 11_000
         assert bench.flows.window[1] >= 5000 + 3 * bench.wire_size  # it has heard of what was sent
+
+
+class Ticking(CompiledController):
+    """Its timer is due whenever a packet is."""
+
+    name = "ticking"
+    signals = Signal.RTT
+    ticks: int
+
+    def on_start(self, now: float) -> None:
+        self.rate = self.path.line_rate
+        self.timer = now + 1e-6
+
+    def on_timer(self, now: float) -> None:  # noqa: ARG002 - part of the interface
+        self.ticks += 1
+        self.timer += 1e-6
+        self.window = 1e6 + self.ticks
+
+
+def test_who_wakes_up_to_send_decides_as_well() -> None:
+    """On the machine's clock; it may be late, but not twice as busy."""
+    with serving(Ticking) as (agent, bench):
+        now = agent.clock.now()
+        agent.restart(now)
+        sleeps = getrusage(RUSAGE_THREAD).ru_nvcsw
+        agent.wait(now, now + 40 * SLOT)
+        sleeps = getrusage(RUSAGE_THREAD).ru_nvcsw - sleeps
+        ticks = bench.flows.window[0] - 1e6
+        assert ticks > 10
+        assert sleeps <= ticks + 4
 
 
 @FORMS
