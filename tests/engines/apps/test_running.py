@@ -14,7 +14,7 @@ from tests.support.runs import UNCALIBRATED, UNDRAWN
 pytestmark = [pytest.mark.root, pytest.mark.parallel]
 
 SHORT = (*UNCALIBRATED, *UNDRAWN, "--metrics-addr", "none")
-LIVE = ("--engine", "live", *UNDRAWN, "--metrics-addr", "none")
+LIVE = ("--engine", "live", *UNDRAWN, "--set", "record.decisions=0", "--metrics-addr", "none")
 
 
 def test_apps_alone_see_hosts_by_name_and_the_run_ends_with_them(tmp_path: Path) -> None:

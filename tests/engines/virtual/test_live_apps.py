@@ -21,7 +21,7 @@ from tests.support.packets import checksum
 from tests.support.runs import UNDRAWN
 
 pytestmark = [pytest.mark.root, pytest.mark.parallel]
-LIVE = ("--engine", "live", *UNDRAWN, "--metrics-addr", "none")
+LIVE = ("--engine", "live", *UNDRAWN, "--set", "record.decisions=0", "--metrics-addr", "none")
 LATE = {"pacing lag", "packets of apps waiting", "TCP timeouts"}  # on a busy machine
 TCP, UDP, ETHERNET, IPV4 = 6, 17, 14, 20
 
