@@ -119,6 +119,7 @@ void begin_windows(struct parts *all)
 	all->next_sample = rack->next_sample;
 	for (struct part *one = all->part; one < all->part + all->count; one++) {
 		one->endless = 0;
+		one->begun = all->turn - 1;
 		one->counted = one->world->events_done;
 		one->world->next_sample = NEVER; /* they are taken between windows */
 		memcpy((char *)one->world + from, (const char *)rack + from, one->number ? sizeof(*rack) - from : 0);

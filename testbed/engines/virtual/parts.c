@@ -127,7 +127,7 @@ static int64_t packets_sent(const struct part *own)
 }
 
 /* As `pass`; what it took is kept, as far as there is room. */
-static void pass_watched(struct part *own)
+static void pass_watched(struct part *own, int64_t thread)
 {
 	const struct parts *all = own->all;
 	int64_t events = own->world->events_done;
@@ -138,13 +138,26 @@ static void pass_watched(struct part *own)
 		struct load *load = &all->loads[(all->opened - 1) * all->count + own->number];
 
 		load->seconds += wall_seconds() - began;
-		load->thread = own->thread;
+		load->thread = thread;
 		load->events += own->world->events_done - events;
 		load->crossed += packets_sent(own);
 	}
 }
 
-/* Window after window, for all parts that are this thread's then. */
+/* Unless another thread has begun it in this window. */
+static void pass_once(struct part *own, int64_t thread)
+{
+	const struct parts *all = own->all;
+
+	if (__atomic_exchange_n(&own->begun, all->turn, __ATOMIC_RELAXED) == all->turn)
+		return;
+	if (all->loads)
+		pass_watched(own, thread);
+	else
+		pass(own);
+}
+
+/* Window after window: parts that are this thread's then, and those that others have not come to, their last ones first. */
 static void *work(void *of)
 {
 	const struct thread *own = of;
@@ -152,9 +165,13 @@ static void *work(void *of)
 
 	enter_thread(own->number);
 	for (;;) {
-		for (struct part *one = all->part; one < all->part + all->count; one++) {
-			if (one->thread == own->number)
-				(all->loads ? pass_watched : pass)(one);
+		for (int64_t i = 0; i < all->count; i++) {
+			if (all->part[i].thread == own->number)
+				pass_once(&all->part[i], own->number);
+		}
+		for (int64_t i = all->count - 1; i >= 0; i--) {
+			if (all->part[i].thread != own->number)
+				pass_once(&all->part[i], own->number);
 		}
 		if (all->limit == ENDED)
 			break;

@@ -34,6 +34,7 @@ struct part {
 	int64_t endless; /* a timer stays in the past */
 	const int64_t *recorded; /* how many of its decisions have not been taken */
 	int64_t failed_at; /* tick at which its agent's controller has failed; 0: it has not */
+	uint32_t begun; /* turn of the barrier after which a thread took it on last */
 } __attribute__((aligned(CACHE_LINE)));
 
 struct parts {

@@ -13,7 +13,7 @@ from testbed.experiment.resolved import Resolved
 
 LARGE = 512  # hosts, from which on threads and parts save time
 MOST = 8  # threads, if nobody asks for more
-PER_PART = 128  # hosts whose state stays in the caches of a core
+PER_PART = 64  # hosts whose state stays in the caches of a core; threads take on parts of others that are behind
 
 
 def useful(resolved: Resolved) -> int:

@@ -82,6 +82,7 @@ class Mine(CreditController):
 """
 
 
+LOOKED_AT = 7  # windows: fewer than until loads are looked at (balance.h)
 THREADS = ((1, 5), (2, 7), (3, 3), (8, 8))  # and parts
 
 
@@ -122,6 +123,22 @@ def test_a_thread_that_has_more_to_do_gives_parts_away(monkeypatch: pytest.Monke
     run, _ = followed("leaf-spine", 2, rack, traffic, "time.duration=200 us", "time.warmup=50 us")
     assert run.parts
     assert len({run.parts.threads[part] for part in (0, 1)}) == 2
+
+
+def test_a_thread_that_is_ready_takes_on_what_another_has_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both parts that have something to do are the second thread's, which starts after the first one has begun."""
+    monkeypatch.setattr(virtual_run, "useful_parts", lambda *_: 4)
+    rack = "rack={kind: leaf-spine, leaves: 4, spines: 2, hosts_per_leaf: 2, uplink: {rate: 40 Gbit/s, delay: 1 ms}}"
+    late = ", ".join(f"{{{flow}, start: 390 us}}" for flow in ("src: h1, dst: h2", "src: h3, dst: h4"))
+    traffic = f"traffic={{pattern: flows, flows: [{late}, {{src: h5, dst: h6}}, {{src: h7, dst: h8}}]}}"
+    settings = ("engine=virtual", "record.decisions=0", "time.duration=400 us", "time.warmup=0", rack, traffic)
+    run = VirtualRun(resolve("leaf-spine", {"controller": "fixed"}, {}, list(settings)), (), Unwatched(), threads=2)
+    run._divide()
+    assert run.parts
+    loads = run.parts.watch(LOOKED_AT)
+    run.follow()
+    assert (loads["events"][:, 2:] > 0).all()
+    assert 0 in loads["thread"][:, 3]
 
 
 @pytest.mark.parametrize("most", [1, 5000])
