@@ -55,10 +55,11 @@ class Expected:
         best = float(held.max()) if held.size else math.inf
         chosen: list[int] = []
         while len(chosen) < min(size, len(pool)):
+            if chosen:
+                gain, hold = (one.supposing(there[chosen[-1]]) for one in (gain, hold))
             score = _improvement(*gain.at(there), best) * _above(*hold.at(there))
             score[chosen] = -1.0
             chosen.append(int(score.argmax()))
-            gain, hold = (one.supposing(there[chosen[-1]]) for one in (gain, hold))
         return [pool[one] for one in chosen]
 
     def _pool(self, known: Sequence[Standing], chance: np.random.Generator) -> Iterator[Settings]:

@@ -33,17 +33,15 @@ class Surface:
     @classmethod
     def through(cls, places: Array, values: Array, draws: Array) -> Surface:
         """The most likely one."""
-        width = places.shape[1]
-        found = cls(places, values, draws, np.full(width, 0.4), 0.03)
-        for knob in range(width):
-            here = np.arange(width) == knob
-            each = [
-                found if one == found.lengths[knob] else replace(found, lengths=np.where(here, one, found.lengths))
-                for one in LENGTHS
-            ]
-            found = max(each, key=lambda one: one.likelihood)
-        each = [found if one == found.noise else replace(found, noise=one) for one in NOISES]
-        return max(each, key=lambda one: one.likelihood)
+        found = cls(places, values, draws, np.full(places.shape[1], 0.4), 0.03)
+        for knob in range(places.shape[1]):
+            each = np.tile(found.lengths, (len(LENGTHS), 1))
+            each[:, knob] = LENGTHS
+            unusual = np.square(np.log(each / USUAL)).sum(axis=1)
+            likely = found._likelihoods(each[:, None], np.array(found.noise)) - unusual / 2
+            found = replace(found, lengths=each[likely.argmax()])
+        likely = found._likelihoods(found.lengths, np.array(NOISES)[:, None])
+        return replace(found, noise=NOISES[likely.argmax()])
 
     def at(self, places: Array) -> tuple[Array, Array]:
         """What is expected at other places, and its standard deviation."""
@@ -60,20 +58,26 @@ class Surface:
             draws=np.append(self.draws, self.draws.max()),
         )  # fmt: skip
 
-    @cached_property
-    def likelihood(self) -> float:
-        """Its logarithm, but for what is the same for all."""
-        unusual = float(np.square(np.log(self.lengths / USUAL)).sum())
-        return float(-(self._white @ self._white + unusual) / 2 - np.log(np.diag(self._root)).sum())
+    def _likelihoods(self, lengths: Array, noises: Array) -> Array:
+        """Their logarithms, but for what is the same for all."""
+        factors = self._factors(lengths, noises)
+        roots = np.diagonal(factors[..., :-1, :-1], axis1=-2, axis2=-1)
+        found: Array = -np.square(factors[..., -1, :-1]).sum(axis=-1) / 2 - np.log(roots).sum(axis=-1)
+        return found
+
+    def _factors(self, lengths: Array, noises: Array) -> Array:
+        """Cholesky's, with the values as a last row, which it solves for; the corner changes nothing else."""
+        count = np.arange(len(self.values))
+        found = np.empty((*np.broadcast_shapes(lengths.shape[:-2], noises.shape[:-1]), len(count) + 1, len(count) + 1))
+        found[..., :-1, :-1] = _covariance(self.places, self.places, lengths)
+        found[..., count, count] += noises / self.draws + LEAST
+        found[..., -1, :-1] = (self.values - self._mean) / self._scale  # the lower half is all that is read
+        found[..., -1, -1] = np.finfo(float).max
+        return np.linalg.cholesky(found).astype(float, copy=False)
 
     @cached_property
     def _factor(self) -> Array:
-        """Cholesky's, with the values as a last row, which it solves for; the corner changes nothing else."""
-        count = len(self.values)
-        found = np.diag(np.append(self.noise / self.draws + LEAST, np.finfo(float).max))
-        found[:count, :count] += _covariance(self.places, self.places, self.lengths)
-        found[count, :count] = (self.values - self._mean) / self._scale  # the lower half is all that is read
-        return np.linalg.cholesky(found).astype(float)
+        return self._factors(self.lengths, np.array(self.noise))
 
     @property
     def _root(self) -> Array:
@@ -95,7 +99,9 @@ class Surface:
 
 def _covariance(one: Array, other: Array, lengths: Array) -> Array:
     one, other = one / lengths, other / lengths
-    squares = np.square(one).sum(axis=1)[:, None] + np.square(other).sum(axis=1) - 2 * one @ other.T
-    distance = np.sqrt(5 * np.maximum(squares, 0))
-    found: Array = (1 + distance + np.square(distance) / 3) * np.exp(-distance)
+    squares = np.square(one).sum(axis=-1)[..., None] + np.square(other).sum(axis=-1)[..., None, :]
+    squares -= 2 * one @ np.swapaxes(other, -1, -2)
+    distance = np.sqrt(5 * np.maximum(squares, 0, out=squares), out=squares)
+    found: Array = 1 + distance + np.square(distance) / 3
+    found *= np.exp(-distance)
     return found
