@@ -32,7 +32,7 @@ RTT_PROBES = 5
 RATE_PACKETS = 150
 TRUNK_SECONDS = 0.03  # wall, for which a link between switches is kept busy
 SKIPPED = 10  # packets at the start that a full bucket sends at once
-FILLERS = 8  # hosts that fill a buffer together
+FILLERS = 4  # hosts that fill a buffer together: what more of them send is dropped, and takes the cores of who looks
 
 
 def calibrate(rack: Assembly) -> list[Measured]:
