@@ -149,22 +149,24 @@ struct entry {
 	enum place place;
 };
 
-/* Of a packet that came in at `interface` and waits in the queue of that row; 0 if it is accounted nowhere. */
+/*
+ * Of a packet that came in at `interface` and waits in the queue of that row; 0 if it is accounted nowhere. Nothing is written
+ * then: the verifier would follow each way of being accounted nowhere to the program's end.
+ */
 static __always_inline int find_entry(struct entry *e, const struct class_table *classes, __u8 tos, __u32 interface,
 				      __u32 queue_row)
 {
-	__u32 number;
+	__u32 number = classes->group_of[tos >> 2], row = row_of(classes, interface, number);
+	struct share *share = bpf_map_lookup_elem(&shares, &queue_row);
+	struct group *group = bpf_map_lookup_elem(&groups, &row);
+	struct ingress *ingress = bpf_map_lookup_elem(&ingresses, &row);
+	__u32 of_switch = share ? share->pool : 0;
+	struct pool *pool = bpf_map_lookup_elem(&pools, &of_switch);
 
-	e->number = classes->group_of[tos >> 2];
-	e->row = row_of(classes, interface, e->number);
-	e->share = bpf_map_lookup_elem(&shares, &queue_row);
-	e->group = bpf_map_lookup_elem(&groups, &e->row);
-	e->ingress = bpf_map_lookup_elem(&ingresses, &e->row);
-	if (!interface || !e->share || !e->group || !e->ingress)
+	if (!interface || !share || !group || !ingress || !pool)
 		return 0;
-	number = e->share->pool;
-	e->pool = bpf_map_lookup_elem(&pools, &number);
-	return e->pool != NULL;
+	*e = (struct entry){pool, share, group, ingress, number, row, SHARED};
+	return 1;
 }
 
 /* Whether this packet, about to join the queue of that row, is accounted: of RoCE alone is known where it came in. */

@@ -68,7 +68,7 @@ __attribute__((noinline)) int is_held(__u32 interface, __u64 since, __u64 now)
 	__u32 first = 0, held = 0;
 	struct class_table *classes = bpf_map_lookup_elem(&class_table, &first);
 
-	for (__u32 priority = 0; classes && priority < PRIORITIES; priority++) {
+	for (__u32 priority = 0; classes && classes->lossless && priority < PRIORITIES; priority++) {
 		__u32 row = row_of(classes, interface, priority);
 		const struct pause *pause = classes->lossless >> priority & 1 ? bpf_map_lookup_elem(&pauses, &row) : NULL;
 
@@ -122,7 +122,7 @@ int port_egress(struct __sk_buff *skb)
 	red = red_now(shared_red);
 	now = bpf_ktime_get_ns();
 #if POOL && !defined(VIRTUAL)
-	held = classes->lossless && is_held(key, port->last_ns, now);
+	held = is_held(key, port->last_ns, now);
 #endif
 	room.buffer = own_config->buffer;
 #if POOL
