@@ -37,3 +37,23 @@ def test_asked_again_it_is_not_read_again() -> None:
     once, again = entry_points("testbed.controllers"), entry_points("testbed.controllers")
     assert [id(entry) for entry in once] == [id(entry) for entry in again]
     assert "dcqcn" in once.names
+
+
+def test_of_two_packages_with_one_name_the_first_on_the_path_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for version, folder in enumerate(("behind", "ahead")):
+        (tmp_path / folder).mkdir()
+        (installed(tmp_path / folder, "same") / "entry_points.txt").write_text(
+            f"[testbed.tests]\nsame = v{version}:It\n"
+        )
+        monkeypatch.syspath_prepend(tmp_path / folder)
+    assert offered() == [("same", "v1:It")]
+
+
+def test_another_folder_on_the_path_has_nothing_else_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {id(entry) for entry in entry_points("testbed.controllers")}
+    monkeypatch.syspath_prepend(tmp_path)
+    assert {id(entry) for entry in entry_points("testbed.controllers")} == before
