@@ -126,8 +126,5 @@ def _main(
         os.setuid(user)
     sys.argv = ["testbed", *arguments]
     from testbed.cli.main import main
-    from tests.support.preloaded import PATH
-
-    sys.path[:] = PATH  # not the test's, in which plugins would be looked for again
 
     raise SystemExit(main())

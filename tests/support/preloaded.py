@@ -5,7 +5,6 @@ Most of what a run would import, and the command line, whose options take a whil
 
 import gc
 import os
-import sys
 from importlib import import_module
 
 from testbed.cli.main import commands
@@ -25,7 +24,6 @@ if os.environ.get("LANE") == "beside":  # of scripts/test: commands that train p
     MODULES.append("torch")
 for module in MODULES:
     import_module(module)
-PATH = sys.path[:] = [folder for folder in sys.path if folder]
 dict(commands().commands)  # each verb
 resolve(load("incast-8"))  # entry points, what is read of experiments, the C of DCQCN
 versions()
