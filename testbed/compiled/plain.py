@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from ctypes import c_char, c_double, c_int32, c_int64, c_void_p
+from ctypes import c_double, c_int32, c_int64, c_void_p
 
 import numpy as np
 
 from testbed.base.fields import KINDS, Stateful
 from testbed.compiled.events import CREDITS, interface_of
-from testbed.compiled.layout import ACK, Told, as_ack
+from testbed.compiled.layout import Told, ack_at
 from testbed.controller import Ack, Path
 from testbed.plugin import PluginConfig
 
@@ -34,13 +34,14 @@ class Objects:
         self.flows: list[Stateful | None] = [None] * len(paths)
         fields = interface.base.fields()
         self.records = np.zeros(len(paths), [(name, KINDS[fields[name].kind]) for name in interface.decided])
+        self._address = self.records.ctypes.data
         self.error: Exception | None = None
         self.decide = DECIDE(self._decide)
 
     def _decide(
         self, _nothing: int, _raised: int, record: int, event: int, now: float, number: int, told: int | None
     ) -> int:
-        flow = (record - self.records.ctypes.data) // self.records.itemsize
+        flow = (record - self._address) // self.records.itemsize
         try:
             one = self._told(flow, self._names[event], now, number, told)
         except Exception as error:  # noqa: BLE001 - whatever the plugin raises: the caller raises it again
@@ -65,9 +66,7 @@ class Objects:
                 vars(one)["config"] = config
 
     def _read(self, told: int) -> Ack | Told:
-        if self.interface is CREDITS:
-            return Told(told)
-        return as_ack(np.frombuffer(memoryview((c_char * ACK.itemsize).from_address(told)), ACK)[0])
+        return Told(told) if self.interface is CREDITS else ack_at(told)
 
     def made(self, flow: int) -> Stateful:
         """The object of a flow that starts."""
