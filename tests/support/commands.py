@@ -22,6 +22,8 @@ from testbed.engines.kernel import features
 TIMEOUT = 200.0  # s: patience with a busy machine, no promise
 _server = multiprocessing.get_context("forkserver")
 _server.set_forkserver_preload(["tests.support.preloaded"])
+if "TESTBED_WARM_PYTHON" in os.environ:
+    _server.set_executable(str(Path(__file__).with_name("warm_python")))
 
 
 @cache
