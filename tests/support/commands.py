@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
+from multiprocessing import resource_tracker
 from pathlib import Path
 from subprocess import CompletedProcess, TimeoutExpired
 
@@ -22,17 +23,19 @@ from testbed.engines.kernel import features
 TIMEOUT = 200.0  # s: patience with a busy machine, no promise
 _server = multiprocessing.get_context("forkserver")
 _server.set_forkserver_preload(["tests.support.preloaded"])
-if "TESTBED_WARM_PYTHON" in os.environ:
-    _server.set_executable(str(Path(__file__).with_name("warm_python")))
 
 
 @cache
 def start() -> None:
     """Start the process that is forked, and see that it forks; it ends with this one."""
+    resource_tracker.ensure_running()  # Python itself, which `tests.support.census` sees at once
+    warm = str(Path(__file__).with_name("warm_python"))
+    _server.set_executable(warm if "TESTBED_WARM_PYTHON" in os.environ else sys.executable)
     process = _server.Process(target=os.getpid)
     process.start()
     process.join(TIMEOUT)
     assert process.exitcode == 0
+    _server.set_executable(sys.executable)
 
 
 class Command:
@@ -46,6 +49,7 @@ class Command:
         self, *arguments: str, cwd: Path | None = None, user: int | None = None, session: bool = False,
         netns: int | None = None, **environment: str,
     ) -> None:  # fmt: skip
+        start()
         self.args = ["testbed", *arguments]
         self._folder = tempfile.TemporaryDirectory()
         self._out, self._err = (Path(self._folder.name, name) for name in ("out", "err"))
