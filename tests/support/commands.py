@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
-from multiprocessing import resource_tracker
 from pathlib import Path
 from subprocess import CompletedProcess, TimeoutExpired
 
@@ -28,14 +27,10 @@ _server.set_forkserver_preload(["tests.support.preloaded"])
 @cache
 def start() -> None:
     """Start the process that is forked, and see that it forks; it ends with this one."""
-    resource_tracker.ensure_running()  # Python itself, which `tests.support.census` sees at once
-    warm = str(Path(__file__).with_name("warm_python"))
-    _server.set_executable(warm if "TESTBED_WARM_PYTHON" in os.environ else sys.executable)
     process = _server.Process(target=os.getpid)
     process.start()
     process.join(TIMEOUT)
     assert process.exitcode == 0
-    _server.set_executable(sys.executable)
 
 
 class Command:
@@ -49,7 +44,6 @@ class Command:
         self, *arguments: str, cwd: Path | None = None, user: int | None = None, session: bool = False,
         netns: int | None = None, **environment: str,
     ) -> None:  # fmt: skip
-        start()
         self.args = ["testbed", *arguments]
         self._folder = tempfile.TemporaryDirectory()
         self._out, self._err = (Path(self._folder.name, name) for name in ("out", "err"))

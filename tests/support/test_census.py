@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 
 import pytest
 from pyroute2 import IPRoute
 
-from tests.support import commands
 from tests.support.census import Census
 from tests.support.waiting import until
 
@@ -46,17 +44,6 @@ def test_process_without_its_parent_is_seen() -> None:
         until(lambda: seen(before, "sleep 61"))
     finally:
         subprocess.run(["kill", str(orphan)], check=True)
-
-
-def test_process_forked_from_what_commands_are_forked_from_is_seen() -> None:
-    before = Census.take()
-    process = commands._server.Process(target=signal.pause)
-    process.start()
-    try:
-        until(lambda: seen(before, f"processes: {process.pid}: "), seconds=5)
-    finally:
-        process.kill()
-        process.join()
 
 
 def test_link_is_seen() -> None:
