@@ -48,13 +48,10 @@ class Pace:
         self.slower = 1.0
         self.spare = SPARE_SECONDS
 
-    def failed(self, knobs: Iterable[str] = (), late: float = 0.0) -> None:
-        """The next run is slower: by as much as the verdict's knobs ask for and a little, or by a step.
-
-        ``late``: how many times as late as it may have been a packet was.
-        """
-        cures = [float(found[1]) for found in map(self.CURE.match, knobs) if found]
-        self.slower = min(self.slower * max(self.STEP, *(1.2 * cure for cure in (late, *cures))), self.LONGEST)
+    def failed(self, knobs: Iterable[str] = ()) -> None:
+        """The next run is slower: by as much as the verdict's knobs ask for and a little, or by a step."""
+        cures = [1.2 * float(found[1]) for found in map(self.CURE.match, knobs) if found]
+        self.slower = min(self.slower * max([self.STEP, *cures]), self.LONGEST)
 
     def kept_up(self) -> None:
         """The next run may be faster."""
@@ -146,7 +143,7 @@ def run_clean(folder: Path, *arguments: str, latest: float = math.inf, will_do: 
                 PACE.kept_up()
                 (folder / f"attempt-{attempt}").rename(folder / "clean")
                 return summary
-            PACE.failed(reasons.values(), late / latest)
+            PACE.failed(reasons.values())
             seen.append(f"{dilation[1]}: {summary['verdict']}; packets were up to {late * 1e6:.1f} us late")
         PACE.spare -= time.monotonic() - began
         if attempt + 1 >= LEAST and PACE.spare < 0:
