@@ -215,7 +215,7 @@ def _unequal_paths(form: Form, width: float, growth: float = 0.0) -> tuple[Float
     """Rates of 8 flows, and the mean queue (s), where base RTTs lie evenly within ``width`` of the mean."""
     layout = replace(incast(8), base_rtt=BASE_RTT * (1 + width * np.linspace(-1, 1, 8)))
     config = AdpgConfig(window="none", ramp=growth)
-    fluid = Fluid(layout, lambda: build(form.controller, config, layout.paths), Options(step=STEP))
+    fluid = Fluid(layout, build(form.controller, config, layout.paths), Options(step=STEP))
     trace = run(fluid, 24e-3)
     return trace.growth("sent", 14e-3), float(trace.growth("area", 14e-3)[0]) * 8 / layout.line_rate
 

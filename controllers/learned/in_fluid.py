@@ -37,7 +37,7 @@ def rested(
     """Flows start within a base RTT, at times of ``options.seed``; ``duration`` is all, the warm-up (s) included."""
     layout = incast(flows)
     layout = replace(layout, start=np.random.default_rng(options.seed).uniform(0, BASE_RTT, flows))
-    fluid = Fluid(layout, lambda: build(form, config, layout.paths), options, form.signals)
+    fluid = Fluid(layout, build(form, config, layout.paths), options, form.signals)
     for _ in range(round(warmup / options.step)):
         fluid.step()
     queues = fluid.queues

@@ -81,7 +81,7 @@ class Environment:
             seed=int(rng.integers(2**31)),
         )
         form = self.controller.form
-        self.fluid = Fluid(layout, lambda: build(form, self.config, layout.paths), options, form.signals)
+        self.fluid = Fluid(layout, build(form, self.config, layout.paths), options, form.signals)
         self.switch = ModelSwitch(self.fluid, n, np.arange(n), monitor=True)
         self.ports = Ports(
             tuple(f"s1-eth{port}" for port in range(1, n + 1)), np.full(n, rate), np.full(n, BUFFER), rtt

@@ -16,13 +16,18 @@ struct histogram {
 	int64_t bins, per_octave;
 };
 
+static inline int64_t bin_of_time(double time, int64_t bins, int64_t per_octave)
+{
+	int64_t bin = time > SMALLEST ? (int64_t)(log2(time / SMALLEST) * (double)per_octave) : 0;
+
+	return bin < bins ? bin : bins - 1;
+}
+
 /* Returns the bin. */
 static inline int64_t count(struct histogram *h, double time)
 {
-	int64_t bin = time > SMALLEST ? (int64_t)(log2(time / SMALLEST) * (double)h->per_octave) : 0;
+	int64_t bin = bin_of_time(time, h->bins, h->per_octave);
 
-	if (bin >= h->bins)
-		bin = h->bins - 1;
 	h->counts[bin]++;
 	if (time > *h->top)
 		*h->top = time;

@@ -10,11 +10,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from testbed.base.compiler import EXACT, LIBRARY_FLAGS, Unit
+from testbed.base.compiler import EXACT, LIBRARY_FLAGS, PACKAGE, Unit
 
 SOURCE = Path(__file__).parent
 FLAGS = (*LIBRARY_FLAGS, "-O3", EXACT)
-MODEL = Unit("fluid", (SOURCE / "model.c",), ".so", FLAGS, headers=(SOURCE,))
+MODEL = Unit("fluid", (SOURCE / "model.c",), ".so", FLAGS, headers=(SOURCE,), includes=(PACKAGE / "agent/histogram.h",))
 ADVANCE, COUNT = (None, [c_void_p, c_int64, c_double, c_int64, c_double]), (c_int64, [c_void_p])
 ROWS = (None, [c_void_p, c_int64])
 library = cache(partial(MODEL.library, advance=ADVANCE, take_over=COUNT, collect=COUNT, notify=ROWS, meter=ROWS))

@@ -12,7 +12,6 @@ not rounded to packets; acknowledgements have no queue on their way back.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,10 +66,10 @@ class Fluid:
     """One model of one rack under one controller: `step` it."""
 
     def __init__(
-        self, layout: FluidLayout, make: Callable[[], RateController], options: Options, signals: Signal = Signal.RTT
+        self, layout: FluidLayout, controller: RateController, options: Options, signals: Signal = Signal.RTT
     ) -> None:
         self.layout, self.options = layout, options
-        self.controller = controller = make()
+        self.controller = controller
         self._compiled = controller if isinstance(controller, CompiledFlows) else None
         self.rng = np.random.default_rng(options.seed)
         n, hosts = len(layout.host), len(np.unique(layout.host))

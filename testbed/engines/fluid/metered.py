@@ -27,7 +27,7 @@ class MeteredFluid(Fluid):
     def __init__(
         self,
         layout: FluidLayout,
-        make: Callable[[], RateController],
+        controller: RateController,
         options: Options,
         plugin: Plugin,
         trace: DecisionTrace,
@@ -36,8 +36,7 @@ class MeteredFluid(Fluid):
         self.flows = Flows(len(layout.host))
         self.flows.start[:] = layout.start
         self.meter = Meter(RTT_BINS_PER_OCTAVE, trace)
-        controller = make()
-        super().__init__(layout, lambda: controller, options, controller.signals)
+        super().__init__(layout, controller, options, controller.signals)
         self._rtt, self._rtt_sum = np.array((self.flows.rtt, self.flows.rtt_sum))
         self._ce, self._cnps = np.zeros((2, len(self._rtt)), np.int64)
         core = self._core

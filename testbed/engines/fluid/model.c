@@ -4,11 +4,11 @@
  * probes leave, see and come back, and what is to be told is collected. Every sum is taken in the order in which numpy takes it.
  */
 #include "model.h"
+#include "../../agent/histogram.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SMALLEST 1e-12 /* s, as in testbed/agent/histogram.py */
 #define BLOCK 128 /* numpy's pairwise summation: blocks of so many, eight sums in each */
 
 static double total(const double *a, int64_t n)
@@ -148,11 +148,10 @@ void meter(struct model *m, int64_t rows)
 
 	for (int64_t row = 0; row < rows; row++) {
 		const int64_t *told = m->told + row;
-		int64_t f = told[FLOW * n], bin;
+		int64_t f = told[FLOW * n];
 		double rtt = m->told_real[RTT * n + row];
 
-		bin = (int64_t)(log2(larger(rtt, SMALLEST) / SMALLEST) * (double)m->rtt_per_octave);
-		m->rtt_counts[f * m->rtt_bins + (bin < m->rtt_bins ? bin : m->rtt_bins - 1)] += told[PACKETS * n];
+		m->rtt_counts[f * m->rtt_bins + bin_of_time(rtt, m->rtt_bins, m->rtt_per_octave)] += told[PACKETS * n];
 		m->rtt_now[f] = rtt;
 		m->rtt_sum[f] += rtt * (double)told[PACKETS * n];
 		*m->rtt_least = smaller(rtt, *m->rtt_least);

@@ -31,7 +31,7 @@ class FluidView:
         self.paths = layout.paths
         self.clock = Clock(1.0)  # nothing here happens in wall time
         trace = DecisionTrace(resolved.experiment.record.decisions, self.layout.framing.int_hops)
-        self.fluid = MeteredFluid(layout, self._controller, options, resolved.controller, trace)
+        self.fluid = MeteredFluid(layout, self._controller(), options, resolved.controller, trace)
         self.flows, self.meters = self.fluid.flows, [self.fluid.meter]
         self.tasks = None  # the model refuses traffic that waits
         (ports,) = self.layout.tuner_ports()

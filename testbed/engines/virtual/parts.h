@@ -27,7 +27,7 @@ struct part {
 	struct datapath *agent;
 	struct parts *all;
 	int64_t number;
-	int64_t thread, counted; /* who works for it; its events when that was last looked at: balance.h */
+	int64_t thread, counted; /* whose it is, which others may help; its events when that was last looked at: balance.h */
 	int64_t next; /* tick before which nothing will happen that it has caused or waits for */
 	struct arrivals_list out[2][MOST_PARTS]; /* in each other part */
 	struct decider *deciders; /* its own copies, in the order of the rack's; NULL: these themselves */

@@ -27,7 +27,7 @@ class FluidSession:
         self.plugin = resolved.controller
         layout = of_experiment(resolved.layout)
         self.controller = cast(Steered, resolved.make_controller(layout.paths))
-        self.fluid = Fluid(layout, lambda: self.controller, options_of(resolved, layout), self.controller.signals)
+        self.fluid = Fluid(layout, self.controller, options_of(resolved, layout), self.controller.signals)
         (ports,) = resolved.layout.tuner_ports()
         port_of = np.unique(resolved.layout.plan.dst_number) - 1
         switch = ModelSwitch(self.fluid, len(ports), port_of, monitor=Need.FLOWS in resolved.tuner.form.needs)

@@ -56,7 +56,7 @@ def heard_in_incast(flows: int, duration: float, start_rate: float, ramp: float 
     start = np.random.default_rng(flows).uniform(0, BASE_RTT, flows)
     layout = dataclasses.replace(incast(flows, base_rtt=BASE_RTT), start=start)
     made = Listening(AdpgConfig.model_validate({"start_rate": start_rate, "ramp": ramp}), layout.paths)
-    run(Fluid(layout, lambda: made, Options(step=BASE_RTT / 16)), duration)
+    run(Fluid(layout, made, Options(step=BASE_RTT / 16)), duration)
     return Heard(*(np.concatenate(column) for column in zip(*made.rows, strict=True)))
 
 

@@ -39,7 +39,7 @@ def both(
     starts = np.random.default_rng(seed).uniform(0, 4 * T, 3 * copies)
     layout = replace(incast(3, copies=copies, base_rtt=base_rtt), start=starts)
     config = AdpgConfig(start_rate=f"{100 * start_rate} %", reference_rtt=0, ramp=ramp)
-    fluid = Fluid(layout, lambda: Given(config, layout.paths), Options(step=STEP, decision_delay=delay))
+    fluid = Fluid(layout, Given(config, layout.paths), Options(step=STEP, decision_delay=delay))
     rollout = Rollout(
         np.full(copies, 3), step=STEP, base_rtt=base_rtt, start_rate=start_rate, ramp=ramp, decision_delay=delay
     )

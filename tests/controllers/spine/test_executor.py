@@ -106,7 +106,7 @@ def test_losses_cut_once_per_rtt() -> None:
 
 def run(layout: FluidLayout, **options: Any) -> Fluid:
     config = find("controller", "spine").configure("default", options)
-    return Fluid(layout, lambda: build(Spine, config, layout.paths), Options(step=T / 16, probes=8))
+    return Fluid(layout, build(Spine, config, layout.paths), Options(step=T / 16, probes=8))
 
 
 @pytest.mark.parametrize(("flows", "queue"), [(2, 2.5e-6), (8, 2.3e-6)])

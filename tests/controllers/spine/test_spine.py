@@ -93,7 +93,7 @@ def test_the_shipped_policy_passes_the_gates(flows: int) -> None:
     """In the fluid engine, not in the model that it was trained in."""
     layout = incast(flows)
     layout = dataclasses.replace(layout, start=np.random.default_rng(1).uniform(0, T, flows))
-    fluid = Fluid(layout, lambda: build(Spine, Spine.Config(), layout.paths), Options(step=T / 16, probes=8))
+    fluid = Fluid(layout, build(Spine, Spine.Config(), layout.paths), Options(step=T / 16, probes=8))
     for _ in range(16 * 400):
         fluid.step()
     queues, controller = fluid.queues, fluid.controller

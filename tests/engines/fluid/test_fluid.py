@@ -44,7 +44,7 @@ class Given(RateController):
 def model(layout: FluidLayout, rate: float | Floats, window: float = np.inf, **options: Any) -> tuple[Fluid, Given]:
     controller = Given(layout.paths, rate, window)
     signals = options.pop("signals", Signal.RTT)
-    return Fluid(layout, lambda: controller, Options(step=STEP, **options), signals), controller
+    return Fluid(layout, controller, Options(step=STEP, **options), signals), controller
 
 
 def star(flows: int, **changes: Any) -> FluidLayout:

@@ -29,7 +29,7 @@ def model(flows: int, rtt: float, buffer: float, steps: int, **options: tuple[fl
     layout = incast(flows, base_rtt=rtt, buffer=buffer)
     layout.size[:] = steps * PER_STEP
     layout.start[:] = STEP / 2
-    return Fluid(layout, lambda: Steady(PluginConfig(), layout.paths), Options(step=STEP, **options))
+    return Fluid(layout, Steady(PluginConfig(), layout.paths), Options(step=STEP, **options))
 
 
 def test_what_is_sent_arrives_half_a_round_trip_later_and_all_of_it_is_somewhere() -> None:

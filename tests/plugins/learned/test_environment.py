@@ -50,7 +50,7 @@ def test_the_models_switch_counts_senders_and_elephants() -> None:
         base_rtt=np.full(n, rtt), line_rate=rate, buffer=5e6,
     )  # fmt: skip
     fixed = find("controller", "fixed")
-    fluid = Fluid(layout, lambda: build(fixed.form, fixed.configure(None, {}), layout.paths), Options(step=1e-6))
+    fluid = Fluid(layout, build(fixed.form, fixed.configure(None, {}), layout.paths), Options(step=1e-6))
     switch = ModelSwitch(fluid, 3, np.array([0, 2]), monitor=True)
     switch.sample(0)
     for _ in range(200):
