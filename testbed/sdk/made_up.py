@@ -48,8 +48,8 @@ def events(count: int, paths: Paths, seed: int = 1, extreme: float = EXTREME) ->
         _set(told["ack"][name], odd & (rng.random(len(told)) < 0.3), values, rng)
     for name, values in HOP_EXTREMES.items():
         _set(told["ack"]["hops"][name][:, 0], odd & (rng.random(len(told)) < 0.3), values, rng)
-    told["ack"]["ce_packets"] = np.minimum(told["ack"]["ce_packets"], told["ack"]["packets"])
-    told["ack"]["inc_packets"] = np.minimum(told["ack"]["inc_packets"], told["ack"]["packets"])
+    for marked in ("ce_packets", "inc_packets"):
+        told["ack"][marked] = told["ack"][marked].clip(max=told["ack"]["packets"])
     return told
 
 
