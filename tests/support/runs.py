@@ -32,6 +32,7 @@ SHALLOW = ("--set", "rack.switch.buffer=1.8 MB")
 VIRTUAL = ("--engine", "virtual", "--metrics-addr", "none")
 # What others took from the cores. Where it made anything late, another reason says so.
 BUSY = "CPU overload"
+LATE_PAUSE = "late PFC pause"  # beyond the headroom packets may be dropped: for who asserts that none is
 
 
 class Pace:
@@ -61,6 +62,9 @@ class Pace:
 PACE = Pace()
 
 
+Asked = tuple[float, tuple[str, ...], tuple[str, ...]]  # latest, will_do, arguments
+
+
 class Run(NamedTuple):
     """A clean run."""
 
@@ -73,15 +77,15 @@ class Runs:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._made: dict[tuple[float, tuple[str, ...]], Run | Failed] = {}
-        self._asked: set[tuple[float, tuple[str, ...]]] = set()  # by the test that is under way
+        self._made: dict[Asked, Run | Failed] = {}
+        self._asked: set[Asked] = set()  # by the test that is under way
 
-    def clean(self, *arguments: str, latest: float = math.inf) -> Run:
+    def clean(self, *arguments: str, latest: float = math.inf, will_do: tuple[str, ...] = ()) -> Run:
         """The run with these arguments, see `run_clean`; what failed once is not tried again."""
-        key = latest, arguments
+        key = latest, will_do, arguments
         self._asked.add(key)
         if key not in self._made:
-            self._made[key] = self._make(arguments, latest)
+            self._made[key] = self._make(*key)
         made = self._made[key]
         if not isinstance(made, Run):
             raise made
@@ -93,10 +97,10 @@ class Runs:
             self._made.pop(key, None)
         self._asked.clear()
 
-    def _make(self, arguments: tuple[str, ...], latest: float) -> Run | Failed:
+    def _make(self, latest: float, will_do: tuple[str, ...], arguments: tuple[str, ...]) -> Run | Failed:
         folder = Path(mkdtemp(dir=self._folder))
         try:
-            return Run(run_clean(folder, *arguments, latest=latest), folder / "clean")
+            return Run(run_clean(folder, *arguments, latest=latest, will_do=will_do), folder / "clean")
         except Failed as error:
             return error
 

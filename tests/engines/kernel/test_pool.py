@@ -9,7 +9,7 @@ import pytest
 
 from testbed.results import folder as results
 from testbed.results.tables import GROUPS, QUEUE_SERIES
-from tests.support.runs import UNDRAWN, Runs
+from tests.support.runs import LATE_PAUSE, UNDRAWN, Runs
 
 pytestmark = [pytest.mark.root, pytest.mark.measures]
 POOL, FRAME, RESERVED = 3e6, 1078, 100e3
@@ -88,7 +88,7 @@ def test_pauses_spread_priority_by_priority(runs: Runs, tmp_path: Path) -> None:
     Not even at the host that sends both: what priority 3 leaves of its line is the other's.
     """
     (file := tmp_path / "spread.yaml").write_text(SPREAD)
-    folder = runs.clean(str(file), "--dilation", "3000", *UNDRAWN).folder
+    folder = runs.clean(str(file), "--dilation", "3000", *UNDRAWN, will_do=(LATE_PAUSE,)).folder
     tables = results.load(folder).tables
     flows, series = tables["flows"].to_pydict(), tables["flow_series"].to_pydict()
     flow, time, sent = (np.array(series[name]) for name in ("flow", "time", "wire_bytes"))

@@ -8,9 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from tests.support.runs import UNCALIBRATED, run, run_clean
-
-LATE = ["late PFC pause"]  # beyond the headroom: packets may be dropped
+from tests.support.runs import LATE_PAUSE, UNCALIBRATED, run, run_clean
 
 
 @pytest.mark.root
@@ -21,7 +19,7 @@ def test_a_pause_spreads_through_the_fabric_and_has_a_victim(tmp_path: Path) -> 
     The fourth goes to another host over links that are never full; only the pauses make it as slow as the others.
     """
     arguments = ("victim", "--dilation", "2500", "--duration", "2.5 ms", "--metrics-addr", "none")
-    summary = run_clean(tmp_path, *arguments, will_do=LATE)
+    summary = run_clean(tmp_path, *arguments, will_do=[LATE_PAUSE])
     assert summary["drops_in_run"] == 0
     assert summary["su"] >= 95.0
     flows = pq.read_table(tmp_path / "clean" / "flows.parquet").to_pydict()
@@ -64,7 +62,7 @@ record: {report: false}
 def test_a_slow_host_pauses_its_port_and_that_pauses_the_sender(tmp_path: Path) -> None:
     file = tmp_path / "slow.yaml"
     file.write_text(SLOW)
-    summary = run_clean(tmp_path, str(file), "--metrics-addr", "none", will_do=LATE)
+    summary = run_clean(tmp_path, str(file), "--metrics-addr", "none", will_do=[LATE_PAUSE])
     assert summary["drops_in_run"] == 0
     flows = pq.read_table(tmp_path / "clean" / "flows.parquet").to_pydict()
     groups = pq.read_table(tmp_path / "clean" / "groups.parquet").to_pydict()
