@@ -140,7 +140,8 @@ def test_dcqcn_of_64_flows_swings_in_model_and_virtual_time() -> None:
     For how long it is empty then depends on which comes first, a CNP or an increase: by less than a packet's spacing
     (docs/explanation/engines.md), which a fluid does not have. How far they swing agrees.
     """
-    found = dcqcn(*senders(64, 0.5), "time.duration=6 ms", "time.warmup=3 ms", seeds=1)
+    small = ("traffic.payload=1000 B", "tuner.pmax=1 %")
+    found = dcqcn(*senders(64, 0.5), *small, "time.duration=6 ms", "time.warmup=3 ms", seeds=1)
     assert theory.PMAX < theory.dcqcn_fluid(64) < 10 * theory.PMAX  # which is AT_REST_64's
     assert abs(found["su"].difference("fluid")) < 6
     assert found["rtt_p99"].values["fluid"] == pytest.approx(found["rtt_p99"].values["virtual"], rel=0.2)
@@ -230,7 +231,9 @@ CASES = {
     "adpg, 64 flows": Case("incast-64", [*SETTLED, "controller.start_rate=1.5 %"], "adpg", dilation=3000),
     "dcqcn": Case("incast-8", DCQCN, seeds=6),  # its marks are drawn
     "dcqcn, 2 flows": Case("incast-8", [*senders(2, 0.05), *LONG], dilation=1500, seeds=6),
-    "dcqcn, 64 flows": Case("incast-8", AT_REST_64, dilation=3000, seeds=6),
+    "dcqcn, 64 flows": Case(
+        "incast-8", [*AT_REST_64, "tuner.pmax=40 %", "traffic.payload=4096 B"], dilation=3000, seeds=6
+    ),
     "full lines": Case("all-to-all-16", FULL_LINES, "hpcc", dilation=24000, seeds=6),
     "leaf-spine": Case("leaf-spine", ["time.duration=2 ms", "time.warmup=800 us"], dilation=2000, seeds=6),
     "allreduce": Case("allreduce-16", SMALL_RING, dilation=8000),

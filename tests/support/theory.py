@@ -94,7 +94,7 @@ def swift_swing(flows: int) -> float:
 # ---- DCQCN ----------------------------------------------------------------------------------------------------------
 
 CNP_GAP, ALPHA_PERIOD, INCREASE = 50e-6, 55e-6, 55e-6  # preset `paper`
-RECOVERY, ADDITIVE = 5, 40e6 * 100 / 40 / (8 * WIRE)  # packets/s
+RECOVERY, ADDITIVE = 5, 40e6 * 100 / 40  # bit/s
 KMIN, KMAX, PMAX = 5e3 * 100 / 40, 200e3 * 100 / 40, 0.01  # SECN1
 
 
@@ -106,13 +106,15 @@ def dcqcn_fluid(flows: int) -> float:
         cuts = (1 - (1 - p) ** (CNP_GAP * rate)) / CNP_GAP
         alpha = 1 - (1 - p) ** (ALPHA_PERIOD * rate)
         increases = rate * p / ((1 - p) ** (-INCREASE * rate) - 1)
-        to_target = ADDITIVE * (1 - p) ** (RECOVERY * INCREASE * rate) * increases / cuts  # Rt - Rc, by dRt/dt = 0
+        to_target = (
+            ADDITIVE / (8 * WIRE) * (1 - p) ** (RECOVERY * INCREASE * rate) * increases / cuts
+        )  # Rt - Rc, by dRt/dt = 0
         return to_target / 2 * increases - rate * alpha / 2 * cuts
 
     return root(drift, 1e-5, 0.05)
 
 
-def dcqcn_renewal(flows: int) -> float:
+def dcqcn_renewal(flows: int, wire: int = WIRE) -> float:
     """p* where a rate is the same at one CNP as at the next, on average.
 
     The fluid model lets a mark at any time make a CNP, and increases happen whatever cuts do. In the paper's algorithm
@@ -122,7 +124,7 @@ def dcqcn_renewal(flows: int) -> float:
     So the time between two CNPs is CNP_GAP and then the wait for a mark. With k increases in it the rate ends at
     1 - alpha/2 2^-k of what it was, and the m = k - F beyond recovery add R_AI (m - 1 + 2^-m).
     """
-    rate = LINE / (8 * WIRE) / flows
+    rate, additive = LINE / (8 * wire) / flows, ADDITIVE / (8 * wire)
     k = np.arange(1000)
     beyond = np.maximum(k - RECOVERY, 0)
     added = np.where(beyond > 0, beyond - 1 + 0.5**beyond, 0)
@@ -135,11 +137,11 @@ def dcqcn_renewal(flows: int) -> float:
     def drift(p: float) -> float:
         alpha = 1 / (1 + (times(p, ALPHA_PERIOD) * k).sum())  # g (1 - alpha) at a CNP, g alpha less per period
         increases = times(p, INCREASE)
-        return float(ADDITIVE * (increases * added).sum() - rate * alpha / 2 * (increases * 0.5**k).sum())
+        return float(additive * (increases * added).sum() - rate * alpha / 2 * (increases * 0.5**k).sum())
 
     return root(drift, 1e-5, 0.05)
 
 
-def dcqcn_queue(p: float) -> float:
+def dcqcn_queue(p: float, pmax: float = PMAX) -> float:
     """Seconds of queue at which RED marks a share ``p``."""
-    return (KMIN + p / PMAX * (KMAX - KMIN)) * 8 / LINE
+    return (KMIN + p / pmax * (KMAX - KMIN)) * 8 / LINE

@@ -15,7 +15,7 @@ import pytest
 from testbed.base.arrays import Floats
 from testbed.results import decisions
 from tests.support import theory
-from tests.support.known import SLACK, dcqcn_at_rest, eight
+from tests.support.known import DCQCN_PAYLOAD, DCQCN_PMAX, SLACK, dcqcn_at_rest, eight
 from tests.support.runs import Runs
 
 pytestmark = [pytest.mark.root, pytest.mark.measures, pytest.mark.alone, pytest.mark.slow]
@@ -83,9 +83,10 @@ def test_dcqcn_queue_and_marks_stand_at_the_fixed_point(runs: Runs) -> None:
     """
     flows = 8
     summary = dcqcn_at_rest(runs).summary
-    expected = theory.dcqcn_renewal(flows)
-    marks = expected * (18e-3 - 6e-3) * theory.LINE / (8 * theory.WIRE)
+    wire = DCQCN_PAYLOAD + theory.HEADERS
+    expected = theory.dcqcn_renewal(flows, wire)
+    marks = expected * (18e-3 - 6e-3) * theory.LINE / (8 * wire)
     tolerance = 0.1 + 3 / marks**0.5
     assert summary["marked"] / 100 == pytest.approx(expected, rel=tolerance)
-    assert summary["ql_mean"] == pytest.approx(theory.dcqcn_queue(expected), rel=tolerance)
+    assert summary["ql_mean"] == pytest.approx(theory.dcqcn_queue(expected, DCQCN_PMAX), rel=tolerance)
     assert summary["su"] > 99
