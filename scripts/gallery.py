@@ -18,8 +18,8 @@ FOLDER = ROOT / "docs/pictures/gallery"
 PAGE = ROOT / "docs/gallery.md"
 HEAD = """# Gallery
 
-What a run looks like. The command below a picture makes it, in `plots/` beside its report (extra `plots`), in seconds
-and without root. The experiments are in `topologies/`.
+What a run looks like. The command below a picture makes it, in seconds and without root, and `testbed report` of its
+folder draws the picture, in `plots/` (extra `plots`). The experiments are in `topologies/`.
 """
 
 
@@ -97,10 +97,11 @@ def main() -> None:
 
 def draw(one: Shown, results: Path, folder: Path) -> None:
     """Run it; its picture is a file of ``folder`` then."""
-    command = [sys.executable, "-m", "testbed", *one.command, "--out", str(results)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 3):  # 3: the verdict says what the run suffered from
-        sys.exit(done.stderr)
+    for command in ([*one.command, "--out", str(results), "--set", "record.report=false"], ["report", str(results)]):
+        testbed = [sys.executable, "-m", "testbed", *command]
+        done = subprocess.run(testbed, cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode not in (0, 3):  # 3: the verdict says what the run suffered from
+            sys.exit(done.stderr)
     shutil.copy(results / "plots" / f"{one.plot}.svg", folder / f"{one.slug}.svg")
 
 

@@ -21,7 +21,7 @@ def report(
     ] = None,
     format: Formatted = Format.text,
 ) -> None:
-    """Write report.html and the plots of a results folder again.
+    """Write report.html of a results folder again, and its plots for print: plots/*.svg.
 
         testbed report results/incast-64-dcqcn-20261128-071200 --flow h3-h65 --out one-flow.html
 

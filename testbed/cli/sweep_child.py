@@ -17,9 +17,9 @@ from testbed.base.linux import die_with_parent
 from testbed.cli.main import main
 
 WHAT_RUNS_IMPORT = (
-    "matplotlib.backends.backend_svg", "numpy.ma", "pyarrow.compute", "pyarrow.parquet", "testbed.cli.run",
-    "testbed.engines.fluid.engine", "testbed.engines.virtual.engine", "testbed.results.report.build",
-    "testbed.results.report.table", "testbed.runs.plan",
+    "pyarrow.compute", "pyarrow.parquet", "testbed.cli.run", "testbed.engines.fluid.engine",
+    "testbed.engines.virtual.engine", "testbed.results.report.build", "testbed.results.report.table",
+    "testbed.runs.plan",
 )  # fmt: skip
 
 

@@ -82,7 +82,7 @@ class Record(Part):
         default=1_000_000, description="For `testbed replay`: about so many are kept, the first ones."
     )
     report: Annotated[bool, Field(strict=True)] = Field(
-        default=True, description="Draw `report.html` and `plots/` at the end; `testbed report FOLDER` does it later."
+        default=True, description="Write `report.html` at the end; `testbed report FOLDER` does it later."
     )
 
 

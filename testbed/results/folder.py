@@ -8,7 +8,7 @@
     tuners.parquet      what the tuners told of themselves, if they were ever asked (`testbed.results.report.tuned`)
     apps/               what apps printed
     learned/            what tuners learned in the run, if they did
-    report.html     the same for the eye, and for `testbed rerun` (`testbed.results.packed`); plots/*.svg for print
+    report.html     the same for the eye, and for `testbed rerun` (`testbed.results.packed`)
 
 A folder that has its name is complete: everything is written beside it and moved into place by one rename.
 """

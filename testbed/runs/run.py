@@ -106,7 +106,7 @@ def _write(
     trouble: list[str] = []
 
     def add_report(unfinished: Path) -> None:
-        from testbed.results.report import build  # which imports matplotlib
+        from testbed.results.report import build
 
         trouble.append(build.add_report(unfinished))
 

@@ -20,8 +20,8 @@ MODULES = [
     "testbed_controllers.adpg.jobs", "testbed_controllers.dcqcn", "testbed_plugins.static", "tests.support.commands",
 ]  # fmt: skip
 
-if os.environ.get("LANE") == "beside":  # of scripts/test: commands that train policies are there
-    MODULES.append("torch")
+if os.environ.get("LANE") == "beside":  # of scripts/test: commands that train policies and draw plots are there
+    MODULES += ["torch", "matplotlib.backends.backend_svg"]
 for module in MODULES:
     import_module(module)
 dict(commands().commands)  # each verb

@@ -102,12 +102,12 @@ def write(run: Path, report: Report, page: Path, drawings: Path | None) -> None:
 
 
 def add_report(run: Path) -> str:
-    """Write the report of a results folder into it. Gives back why there is none; empty if it was written.
+    """Write the page of a results folder into it. Gives back why there is none; empty if it was written.
 
     What was measured must not be lost for it. Raises OSError.
     """
     try:
-        write(run, build(run), run / folder.REPORT, run / PLOTS)
+        write(run, build(run), run / folder.REPORT, None)
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is

@@ -83,6 +83,7 @@ def test_table_folder_and_page_say_that_it_is_the_model(tmp_path: Path) -> None:
     assert kept.manifest.experiment["controller"]["name"] == "swift"
     assert kept.manifest.loaded_plugins[0]["sha256"] == kept.manifest.controller.sha256
     assert "fluid model: rates, no packets" in (tmp_path / "run" / "report.html").read_text()
+    assert command("report", "run", cwd=tmp_path).returncode == 0
     assert ET.parse(tmp_path / "run" / "plots" / "queue.svg").getroot().tag.endswith("svg")
 
 
