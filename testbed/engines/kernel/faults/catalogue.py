@@ -19,7 +19,7 @@ from testbed.controller import Feedback, Paths, RateController
 from testbed.dataplane import libbpf
 from testbed.dataplane.build import compiled
 from testbed.engines.kernel.assembly import Assembly
-from testbed.engines.kernel.faults.fault import Fault
+from testbed.engines.kernel.faults.fault import CALIBRATED, Fault
 from testbed.experiment.topology.shape import SwitchPort
 from testbed.plugin import PluginConfig
 
@@ -80,7 +80,7 @@ class BusyCores(Midway):
 class WrongRate(Fault):
     """The bottleneck's rate is a tenth below what was configured."""
 
-    settings = Fault.settings[:2]  # with calibration
+    settings = CALIBRATED
 
     def on_built(self, rack: Assembly) -> None:
         intf = rack.net.ends[rack.layout.port_names[rack.layout.bottleneck]]
@@ -99,7 +99,7 @@ class WrongDelay(Fault):
 class SmallBuffer(Fault):
     """The bottleneck's buffer is half of what was configured."""
 
-    settings = Fault.settings[:2]  # with calibration
+    settings = CALIBRATED
 
     def on_built(self, rack: Assembly) -> None:
         port = rack.net.ports[rack.layout.bottleneck]
@@ -109,7 +109,7 @@ class SmallBuffer(Fault):
 class OtherThresholds(Fault):
     """The active Kmin and Kmax are twice what the tuner set."""
 
-    settings = Fault.settings[:2]  # with calibration
+    settings = CALIBRATED
 
     def on_built(self, rack: Assembly) -> None:
         kmin, kmax, pmax = (float(column[rack.layout.bottleneck]) for column in rack.ports.thresholds)

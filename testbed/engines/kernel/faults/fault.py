@@ -10,12 +10,15 @@ from testbed.dataplane.programs import RING_SIZE
 if TYPE_CHECKING:
     from testbed.engines.kernel.assembly import Assembly  # which imports mininet: `testbed doctor` does without
 
+SHORT = ("time.duration=1 ms", "tuner.preset=secn1")
+CALIBRATED = (*SHORT, "rack.switch.buffer=700 kB")  # a little more than Kmax: it is filled again and again
+
 
 class Fault:
     """Subclasses override the moments at which they do harm. They run inside the sandbox."""
 
     experiment: ClassVar[str] = "incast-8"
-    settings: ClassVar[tuple[str, ...]] = ("time.duration=1 ms", "tuner.preset=secn1", "rack.calibrate=off")
+    settings: ClassVar[tuple[str, ...]] = (*SHORT, "rack.calibrate=off")
     """What is run, and broken. Calibration takes longer than the run: it is on where it finds the fault."""
     ring_size: int = RING_SIZE
 
