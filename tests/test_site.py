@@ -71,6 +71,14 @@ def test_search_finds_what_newcomers_ask_and_everybody_can_read_it(whole: Path) 
     from tests.support.browsing import PHONE, chromium, expect, visit
 
     with served(whole) as address, chromium() as browser:
+        for page, scheme in (("start/researcher", "slate"), ("howto/switch", "default")):
+            with visit(browser, f"{address}/docs/{page}.html", PHONE, dark=scheme == "slate") as seen:
+                assert seen.page.evaluate("document.body.dataset.mdColorScheme") == scheme
+                assert seen.barriers() == []
+                assert seen.overflow() == 0
+                seen.page.evaluate("localStorage.clear()")  # it keeps the scheme
+        with visit(browser, f"{address}/docs/reference/experiment.html", PHONE) as seen:  # the widest tables
+            assert seen.overflow() == 0
         with visit(browser, f"{address}/index.html") as seen:
             assert seen.barriers() == []
             seen.page.locator(".md-search__input").focus()
@@ -82,10 +90,6 @@ def test_search_finds_what_newcomers_ask_and_everybody_can_read_it(whole: Path) 
                     expect(seen.page.locator(RESULT).first).to_be_attached(attached=bool(asked))
                 found = seen.page.locator(RESULT).evaluate_all(PATHS)
                 assert answers & set(found), (question, found)
-        for size, dark in ((PHONE, True), (None, False)):
-            with visit(browser, f"{address}/docs/reference/experiment.html", size, dark) as seen:
-                assert seen.barriers() == []
-                assert seen.overflow() == 0
 
 
 def test_a_link_that_leads_nowhere_ends_it_and_so_does_a_page_that_is_not_in_the_menu(tmp_path: Path) -> None:
