@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import re
+import runpy
 import shutil
-import subprocess
 import sys
+from contextlib import redirect_stdout
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -41,8 +44,27 @@ def keep(checkout: Path, *names: str) -> None:
             page.unlink()
 
 
+def script(file: Path, *arguments: Path) -> str:
+    """What it prints, started in a fork of this process, which has imported most of what it needs."""
+    for module in ("matplotlib.figure", "testbed.runs.reproduce.measure"):
+        import_module(module)
+    out = file.with_suffix(".out")
+    process = multiprocessing.get_context("fork").Process(target=_main, args=(file, arguments, out))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+    return out.read_text()
+
+
+def _main(file: Path, arguments: tuple[Path, ...], out: Path) -> None:
+    sys.argv = [str(file), *map(str, arguments)]
+    sys.path.insert(0, str(file.parent))
+    with out.open("w") as printed, redirect_stdout(printed):
+        runpy.run_path(str(file), run_name="__main__")
+
+
 def fill(checkout: Path, *runs: Path) -> dict[str, str]:
-    subprocess.run([sys.executable, checkout / "scripts/findings.py", *runs], check=True)
+    script(checkout / "scripts/findings.py", *runs)
     return pages(checkout)
 
 
@@ -74,8 +96,7 @@ def test_pages_say_what_is_kept(copy: Path) -> None:
 def test_tables_of_constants_are_those_of_the_runs_that_are_kept(copy: Path) -> None:
     for file in ROOT.glob("scripts/tuner_*.py"):
         shutil.copy(file, copy / "scripts")
-    scripts = [[sys.executable, copy / f"scripts/{name}.py"] for name in ("tuner_oracle", "tuner_rack", "tuner_reach")]
-    made = "\n".join(subprocess.run(one, check=True, capture_output=True, text=True).stdout for one in scripts)
+    made = "\n".join(script(copy / f"scripts/{name}.py") for name in ("tuner_oracle", "tuner_rack", "tuner_reach"))
     said = (PAGES / "pet.md").read_text()
     assert len(made.splitlines()) > 20
     assert [line for line in made.splitlines() if line not in said] == []
@@ -85,7 +106,7 @@ def test_tables_of_constants_are_those_of_the_runs_that_are_kept(copy: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("script", "name", "row"),
+    ("of", "name", "row"),
     [
         ("score_seeds", "score-seeds", "evolved,10,"),
         ("baseline_variants", "baseline-variants", '"PPO, entropy 0.1",'),
@@ -93,22 +114,22 @@ def test_tables_of_constants_are_those_of_the_runs_that_are_kept(copy: Path) -> 
         ("decc_seeds", "decc-seeds", "trees,packets,"),
     ],
 )
-def test_a_table_of_seeds_is_that_of_what_is_kept(copy: Path, script: str, name: str, row: str) -> None:
-    for file in (ROOT / f"scripts/{script}.py", *ROOT.glob("scripts/tuner_*.py")):
+def test_a_table_of_seeds_is_that_of_what_is_kept(copy: Path, of: str, name: str, row: str) -> None:
+    for file in (ROOT / f"scripts/{of}.py", *ROOT.glob("scripts/tuner_*.py")):
         shutil.copy(file, copy / "scripts")
     made = copy / f"docs/findings/tables/{name}.csv"
     made.unlink()
-    subprocess.run([sys.executable, copy / f"scripts/{script}.py"], check=True, capture_output=True)
+    script(copy / f"scripts/{of}.py")
     assert made.read_text() == (PAGES / f"tables/{name}.csv").read_text()
     assert f"\n{row}" in made.read_text()
     assert any(f"(tables/{name}.csv)" in page for page in pages(ROOT).values())
 
 
 def test_constants_that_were_run_stay_when_others_are_kept(copy: Path, tmp_path: Path) -> None:
-    script = shutil.copy(ROOT / "scripts/tuner_oracle.py", copy / "scripts")
+    oracle = shutil.copy(ROOT / "scripts/tuner_oracle.py", copy / "scripts/tuner_oracle.py")
     file = copy / "docs/findings/results/pet-thresholds.csv"
     before = file.read_bytes()
-    subprocess.run([sys.executable, script, tmp_path], check=True, capture_output=True)  # a folder without runs
+    script(oracle, tmp_path)  # a folder without runs
     assert file.read_bytes() == before
 
 
