@@ -56,7 +56,7 @@ LIGHT = [
 HPCC = [
     *RACK, "controller=hpcc", "traffic.stagger=0 s", "time.duration=240 us", "time.warmup=120 us",
 ]  # fmt: skip
-LOSSY = [*LIGHT, "time.dilation=8000", "rack.calibrate=off"]  # calibrated by the other runs
+LOSSY = [*LIGHT, "time.duration=100 us", "time.dilation=8000", "rack.calibrate=off"]  # calibrated by the other runs
 NETEM, DELAY_LINE, OVS = "rack.delay_by=netem", "rack.delay_by=delay-line", "rack.switch.forwarding=ovs"
 RUNS = {
     "light ovs": [*LIGHT, NETEM, OVS],
