@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.census import Census
+from tests.support.commands import command
 from tests.support.outside import LONG, SHORT, children, run, start, summary_in
 from tests.support.runs import UNCALIBRATED, UNDRAWN
 from tests.support.waiting import PATIENCE
@@ -184,9 +185,11 @@ def test_two_runs_at_once_are_two_runs(tmp_path: Path) -> None:
 
 
 def test_results_belong_to_the_user_who_called_sudo_and_stdout_is_one_document(tmp_path: Path) -> None:
-    done = run(tmp_path, *DRAWN, "--format", "json", SUDO_UID="1234", SUDO_GID="2345")
+    caller = {"SUDO_UID": "1234", "SUDO_GID": "2345"}
+    done = run(tmp_path, *DRAWN, "--format", "json", **caller)
     assert done.returncode in (0, 3), done.stderr
     assert json.loads(done.stdout)["experiment"] == "incast-2"
+    assert command("report", str(tmp_path / "out"), **caller).returncode == 0
     made = [tmp_path / "out", *(tmp_path / "out").rglob("*")]
     assert {"summary.json", "report.html", "topology.svg"} <= {path.name for path in made}
     assert {(path.stat().st_uid, path.stat().st_gid) for path in made} == {(1234, 2345)}
