@@ -19,7 +19,7 @@ from testbed.base.arrays import Floats, Ints
 from testbed.errors import BadInput
 from tests.controllers.adpg.loops import BASE_RTT, FIXED, TREES, model
 
-INPUTS, FLOWS = 200_000, 400  # a quarter of them reaches every leaf; by a ramp half of the flows fill the line
+MILLION = 1_000_000
 LEAST = 11 << 10  # the least rate, 30 bits of fraction
 CONFIG = AdpgConfig()
 PARAMETERS = Parameters.of(CONFIG, BASE_RTT)
@@ -41,9 +41,9 @@ def rates(rng: np.random.Generator, count: int) -> Ints:
 
 
 def test_square_roots(parts: ctypes.CDLL) -> None:
-    rate = rates(np.random.default_rng(1), INPUTS)
+    rate = rates(np.random.default_rng(1), MILLION)
     mine = np.empty_like(rate)
-    called(parts.roots, INPUTS, rate, mine)
+    called(parts.roots, MILLION, rate, mine)
     np.testing.assert_array_equal(mine, root(rate))
     np.testing.assert_allclose(mine / 2**29, np.sqrt(rate / LINE), rtol=1e-5)
 
@@ -55,28 +55,28 @@ def test_signals(parts: ctypes.CDLL, options: dict[str, Any]) -> None:
     config = AdpgConfig.model_validate(options)
     parameters = Parameters.of(config, BASE_RTT)
     rng = np.random.default_rng(2)
-    base = rng.integers(1_000, 100_000, INPUTS)
-    rtt = base + np.exp(rng.uniform(0, math.log(1e6), INPUTS)).astype(np.int64) - 1000
+    base = rng.integers(1_000, 100_000, MILLION)
+    rtt = base + np.exp(rng.uniform(0, math.log(1e6), MILLION)).astype(np.int64) - 1000
     rtt[:10_000] = rng.integers(0, 2**32, 10_000)  # what a wild clock may give
     rtt[:2] = 0, 2**32 - 1
-    rate = rates(rng, INPUTS)
+    rate = rates(rng, MILLION)
     rtt[2], rate[2] = base[2] + parameters.threshold + 2**28, LINE  # times its root this is 0 in 64 bits
     mine = np.empty_like(rate)
-    called(parts.signals, INPUTS, values(parameters), rtt, base, rate, mine)
+    called(parts.signals, MILLION, values(parameters), rtt, base, rate, mine)
     np.testing.assert_array_equal(mine, signal(parameters, rtt, base, rate))
     exact = observation.signal(rtt / 1e9, base / 1e9, rate / LINE, config, config.reference_rtt)
     # 1e-5 of the root; and half a ns of the threshold, which has whole ones
     np.testing.assert_allclose(mine / ONE, exact, rtol=1e-4, atol=2e-4 + 12.5 * 0.5e-9 / config.reference_rtt)
 
 
-def test_trees_on_random_inputs(parts: ctypes.CDLL) -> None:
+def test_trees_on_a_million_random_inputs(parts: ctypes.CDLL) -> None:
     rng = np.random.default_rng(3)
     features = np.column_stack(
-        [rng.integers(low, high, INPUTS) for low, high in 2 * [(54613, 78644), (-52429, 8 * ONE + 1)]]
+        [rng.integers(low, high, MILLION) for low, high in 2 * [(54613, 78644), (-52429, 8 * ONE + 1)]]
     )
     features[: len(FIXED.border.ravel()), 3] = FIXED.border.ravel()  # on the borders themselves
-    mine = np.empty(INPUTS, np.int64)
-    called(parts.multipliers, INPUTS, features, mine)
+    mine = np.empty(MILLION, np.int64)
+    called(parts.multipliers, MILLION, features, mine)
     np.testing.assert_array_equal(mine, FIXED.decide(features))
     # the same questions have the same answers; bias and 20 leaves are rounded to 24 bits, and their sum to 16
     rounding = 0.5 + 21 * 0.5 / 2**8
@@ -84,15 +84,15 @@ def test_trees_on_random_inputs(parts: ctypes.CDLL) -> None:
 
 
 @pytest.mark.parametrize(("base_rtt", "ramp"), [(BASE_RTT, 0.0), (0.0, 0.0), (BASE_RTT, 0.006)])
-def test_decisions_on_random_round_trips(parts: ctypes.CDLL, base_rtt: float, ramp: float) -> None:
+def test_a_million_decisions_on_random_round_trips(parts: ctypes.CDLL, base_rtt: float, ramp: float) -> None:
     """Half of the flows have an idle line, on which a ramp begins."""
     parameters = Parameters.of(AdpgConfig(start_rate=1e-3, ramp=ramp), base_rtt)
     rng = np.random.default_rng(4)
-    flow = rng.integers(0, FLOWS, INPUTS)
-    queueing = np.exp(rng.uniform(0, math.log(400_000), INPUTS)) * rng.integers(0, 2, INPUTS) * (flow % 2)
+    flow = rng.integers(0, 2_000, MILLION)
+    queueing = np.exp(rng.uniform(0, math.log(400_000), MILLION)) * rng.integers(0, 2, MILLION) * (flow % 2)
     rtt = 8_192 + queueing.astype(np.int64)
-    contexts, rate = np.zeros((FLOWS, 8), np.uint32), np.empty(INPUTS, np.int64)
-    called(parts.decisions, INPUTS, values(parameters), flow, rtt, contexts, rate)
+    contexts, rate = np.zeros((2_000, 8), np.uint32), np.empty(MILLION, np.int64)
+    called(parts.decisions, MILLION, values(parameters), flow, rtt, contexts, rate)
     np.testing.assert_array_equal(rate, model(flow, rtt, parameters))
 
 
