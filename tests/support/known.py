@@ -20,7 +20,7 @@ SLACK = (BURST_FRAMES + 2) * theory.WIRE * 8 / theory.LINE  # s; see testbed/dat
 EIGHT = {
     "hpcc": ("time.duration=3 ms", "time.warmup=1 ms", "controller.flows=100", f"rack.switch.buffer={HPCC_BUFFER} B"),
     "swift": ("time.duration=2.5 ms", "time.warmup=1 ms"),
-    "adpg": ("time.duration=3.5 ms", "time.warmup=1.5 ms", "controller.start_rate=10 %"),
+    "adpg": ("time.duration=5 ms", "time.warmup=1.5 ms", "controller.start_rate=10 %"),
 }
 
 

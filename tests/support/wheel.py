@@ -8,14 +8,12 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
-from release.slim import PYARROW
 from tests.support.checkout import ROOT
 from tests.support.workers import of_all_workers
 
@@ -131,10 +129,10 @@ def closure(names: list[str]) -> list[Distribution]:
 
 
 def pack(one: Distribution, folder: Path) -> Path:
-    """The wheel that this was installed from, less what pip made, and what nobody reads here: `release.slim`."""
+    """The wheel that this was installed from, less what pip made, and what only its authors and compilers read."""
     listed = one.files or []
-    left_out = ("*.pyc", "..", *PYARROW)
-    inside = [file for file in listed if not any(fnmatch(part, one) for part in file.parts for one in left_out)]
+    left_out = {"..", "tests", "include"}
+    inside = [file for file in listed if file.suffix != ".pyc" and not left_out & set(file.parts)]
     description = next(file for file in inside if file.name == "WHEEL" and file.parts[0].endswith(".dist-info"))
     tags = [line.removeprefix("Tag: ") for line in description.read_text().splitlines() if line.startswith("Tag: ")]
     columns = zip(*(tag.split("-") for tag in tags), strict=True)  # Python, ABI, platform: each may be several

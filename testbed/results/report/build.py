@@ -89,15 +89,8 @@ def _about(told: list[Timeline], agents: list[Recorded] | None, manifest: Manife
     return [*notes, f"The record was {cut}; nothing after that is shown."] if cut else notes
 
 
-def write(run: Path, report: Report, page: Path, drawings: Path | None) -> None:
-    """Write the page with the results of ``run`` in it, and the plots for print into a folder.
-
-    Each file at once or not at all. Raises OSError.
-    """
-    if drawings is not None:
-        drawings.mkdir(exist_ok=True)
-        for name, text in report.drawings().items():
-            atomic_write(drawings / name, text.encode())
+def write(run: Path, report: Report, page: Path) -> None:
+    """Write the page with the results of ``run`` in it, at once or not at all. Raises OSError."""
     atomic_write(page, packed.into(html.render(report), run).encode())
 
 
@@ -107,7 +100,7 @@ def add_report(run: Path) -> str:
     What was measured must not be lost for it. Raises OSError.
     """
     try:
-        write(run, build(run), run / folder.REPORT, None)
+        write(run, build(run), run / folder.REPORT)
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is
@@ -116,21 +109,23 @@ def add_report(run: Path) -> str:
 
 
 def rebuild(run: Path, out: Path | None, flows: Sequence[str] = ()) -> list[Path]:
-    """Write the report of a results folder again: into it, into the folder ``out``, or as the file ``out`` alone.
+    """Write the page of a results folder again, and its plots for print: into it, or into the folder ``out``.
 
-    Gives back what was written. Raises BadInput, also where nothing can be written.
+    As the file ``out`` the page alone. Gives back what was written. Raises BadInput, also where nothing can be written.
     """
     report = build(run, flows)
     target = out or run
     alone = target.suffix == ".html" and not target.is_dir()
-    page, drawings = (target, None) if alone else (target / folder.REPORT, target / PLOTS)
+    written = [target] if alone else [target / folder.REPORT, target / PLOTS]
     try:
         if not alone:
-            folder.make_folder(target)
-        write(run, report, page, drawings)
-        made = [page, *sorted(drawings.glob("*.svg"))] if drawings else [page]
-        folder.give_to_caller([*made, *([drawings] if drawings else [])])
+            folder.make_folder(target / PLOTS)
+            for name, text in report.drawings().items():
+                atomic_write(target / PLOTS / name, text.encode())
+                folder.give_to_caller([target / PLOTS / name])
+        write(run, report, written[0])
+        folder.give_to_caller(written[:1])
     except OSError as error:
         hint = "" if out else "; name another place with --out"
         raise BadInput(f"the report cannot be written to {target}: {error.strerror or error}{hint}") from None
-    return [page, drawings] if drawings else [page]
+    return written
