@@ -40,10 +40,13 @@ class Counted:
         )
 
     def since(self, before: Counted | None) -> Lateness:
-        """Between that moment, or the start of the run, and this one."""
+        """Between that moment, or the start of the run, and this one.
+
+        Of the cores it is the half seconds that ended since; where none did, the last one that had.
+        """
         given, late = self.shaped - (before.shaped if before else 0.0)
         given_up = self.given_up - (before.given_up if before else 0.0)
-        idle = self.idle[len(before.idle) if before else 0 :]
+        idle = self.idle[len(before.idle) if before else 0 :] or self.idle[-1:]
         length = self.time - (before.time if before else 0.0)
         return Lateness(
             pacing_lag=self.pacing.since(before.pacing if before else None),

@@ -70,6 +70,14 @@ def test_a_window_in_which_nothing_was_sent_has_no_lag() -> None:
     assert (window.pacing_lag.largest, window.line_given_up, window.cpu_idle) == (0.0, 0.0, 1.0)
 
 
+def test_cores_that_were_busy_until_the_window_began_are_named_where_it_was_too_short_to_tell() -> None:
+    """Who has no core counts late: a half second that ended with the warm-up may be all that a run knows."""
+    meter = Meter(16)
+    start = counted(1e-3, [meter], (0.0, 0.0), (0.7, 0.01))
+    window = counted(2e-3, [meter], (0.0, 0.0), (0.7, 0.01)).since(start)
+    assert (window.cpu_idle, window.cpu_idle_mean) == (0.01, 0.01)
+
+
 def test_without_a_shaper_nothing_is_known_of_it() -> None:
     found = counted(1e-3, [Meter(16)], (np.nan, np.nan), ()).since(None)
     assert np.isnan([found.stalled_bytes, found.stalled_share]).all()

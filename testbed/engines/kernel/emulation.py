@@ -118,11 +118,11 @@ class Emulation:
         experiment, rack, pool = self.experiment, self.rack, self.agents.pool
         recording, recorder = self._recording(), self._recorder()
         watch = self._watch()
+        pool.wait_ready()  # before cores are measured: what starts is busy
         collector = Collector(self, recorder, processors := Processors())
         schedule, accepting = self._schedule()
         live = Live(connection, self, collector, accepting)
         recorder.sample(time.monotonic_ns(), 0.0)  # all counts start from here
-        pool.wait_ready()
         self.apps.begin()
         rack.begin(pool.begin(self.clock.dilation))
         recording.begin(self.clock)
