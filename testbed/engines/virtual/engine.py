@@ -24,12 +24,13 @@ from testbed.live.observers import Observer
 from testbed.live.samples import SAMPLES
 from testbed.results import arrow
 from testbed.results.record import EngineName, RunRecord
+from testbed.results.trace import ROWS
 from testbed.units import show_time
 
 
 def compile_beside(experiment: Experiment) -> None:
     """In the background what it will need, while its plugins are compiled."""
-    compile_ahead((usual_unit(experiment), READER, SAMPLES))
+    compile_ahead((usual_unit(experiment), READER, SAMPLES, ROWS))
 
 
 class VirtualEngine:
