@@ -85,7 +85,6 @@ def main(spec: NodeSpec, how: str, client: bytes, ready: Callable[[], None]) -> 
     else:
         store.write(machine.boot(store.read(), power=how == POWER_ON))
     server.start(entry.of(spec))
-    _warm_python()
     if not spec.is_switch:
         _show_card(spec, store)
     with asyncio.Runner() as runner:
@@ -114,15 +113,19 @@ def _install(spec: NodeSpec, store: Store, client: bytes) -> None:
         (WANTED / STOCK).symlink_to(f"../{STOCK}")
 
 
-def _warm_python() -> None:
-    """Nobody waits for it: until it listens, Python starts as ever."""
+def _warm_python(listening: socket.socket) -> None:
+    """For whoever asks there first, as a unit of a socket: most nodes of most labs run no module."""
     ansible = find_spec("ansible")
     assert ansible is not None
     assert ansible.origin is not None
+    asked = listening.fileno()
+    asyncio.get_running_loop().remove_reader(asked)
+    given = (ROOT, Path(ansible.origin).parent, str(os.getpid()), str(asked))
     subprocess.Popen(
-        ["/usr/bin/python3", "-P", warm_python.__file__, ROOT, Path(ansible.origin).parent, str(os.getpid())],
+        ["/usr/bin/python3", "-P", warm_python.__file__, *given], pass_fds=[asked],
         env={"PATH": os.defpath, "PYTHONPATH": str(PYTHON), "LAB_PYCACHE": str(rootfs.PYCACHE)},
-    )
+    )  # fmt: skip
+    listening.close()
 
 
 def _show_card(spec: NodeSpec, store: Store) -> None:
@@ -152,7 +155,10 @@ def _show_card(spec: NodeSpec, store: Store) -> None:
 
 
 async def _run(devices: list[Event], ready: Callable[[], None]) -> None:
-    manager = Manager(asyncio.get_running_loop())
+    loop = asyncio.get_running_loop()
+    listening = server.listen(server.FOLDER / "python")
+    loop.add_reader(listening, _warm_python, listening)
+    manager = Manager(loop)
     await manager.serve()
     manager.boot(devices)
     while not _listens(22):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import importlib
 import os
+import socket
 import sys
 import types
 from pathlib import Path
@@ -43,7 +44,7 @@ def run(_name: str, asker: int) -> int:
 
 
 if __name__ == "__main__":
-    checkout, ansible, parent = sys.argv[1:]
+    checkout, ansible, parent, listening = sys.argv[1:]
     own = list(sys.path)
     sys.path.insert(0, checkout)
     from testbed.base import linux
@@ -54,4 +55,4 @@ if __name__ == "__main__":
     linux.die_with_parent(int(parent))
     mounts.set_process_name("warm_python")
     preload(ansible)
-    server.serve(server.listen(server.FOLDER / "python"), run)
+    server.serve(socket.socket(fileno=int(listening)), run)
