@@ -65,17 +65,19 @@ def of_experiment(layout: Layout) -> FluidLayout:
     """The rack and the traffic of an experiment. Raises BadInput for what the model does not have."""
     experiment, plan, framing = layout.experiment, layout.plan, layout.framing
     if not isinstance(experiment.rack, Star):
-        raise BadInput(f"rack.kind: the fluid model knows 'star' only, got '{experiment.rack.kind}'; run it instead")
+        raise BadInput(
+            f"rack.kind: the fluid model knows 'star' only, got '{experiment.rack.kind}'; use engine 'virtual'"
+        )
     if experiment.rack.switch.pfc:
-        raise BadInput("rack.switch.pfc: the fluid model has no pause frames; turn it off, or run it in the rack")
+        raise BadInput("rack.switch.pfc: the fluid model has no pause frames; turn it off, or use engine 'virtual'")
     if any(link.loss for link in layout.shape.links):
-        raise BadInput("rack.link.loss: the fluid model loses nothing at random; set it to 0, or run it in the rack")
+        raise BadInput("rack.link.loss: the fluid model loses nothing at random; set it to 0, or use engine 'virtual'")
     if len({(link.rate, link.buffer) for link in layout.shape.links}) > 1:
-        raise BadInput("rack.links: the fluid model's links have one rate and one buffer; run it instead")
+        raise BadInput("rack.links: the fluid model's links have one rate and one buffer; use engine 'virtual'")
     if plan.waits.any():
         raise BadInput(
             f"the fluid model has no flows that wait for others to finish, as those of '{experiment.traffic.pattern}' "
-            f"do: run it in the rack"
+            f"do; use engine 'virtual'"
         )
     return FluidLayout(
         host=np.unique(plan.src_number, return_inverse=True)[1].astype(np.int64),
