@@ -20,9 +20,14 @@ def large_pages(size: int) -> mmap.mmap:
     return _space(size, "MADV_HUGEPAGE")
 
 
-def small_pages(size: int) -> mmap.mmap:
-    """The same, where only the beginning of each of many will be used."""
-    return _space(size, "MADV_NOHUGEPAGE")
+def small_zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """As `numpy.zeros`, of whose columns most often only the beginning is used.
+
+    A large page for each takes longer to get than a short run, where a virtual machine has to ask its host for it.
+    """
+    form = np.dtype(dtype)
+    pages = _space(max(math.prod(shape) * form.itemsize, 1), "MADV_NOHUGEPAGE")
+    return np.frombuffer(pages, form, math.prod(shape)).reshape(shape)
 
 
 def _space(size: int, advice: str) -> mmap.mmap:

@@ -7,25 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import prod
-from mmap import mmap
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from testbed.base.arrays import Ints
-from testbed.base.pages import large_pages, small_pages
+from testbed.base.pages import small_zeros
 from testbed.results.trace import DecisionTrace
 
 
-def _pages(*shape: int) -> Ints:
+def _zeros(*shape: int) -> Ints:
     """Address space for the largest instant; memory is taken as it is used."""
-    return _in(large_pages, shape)
-
-
-def _in(pages: Callable[[int], mmap], shape: tuple[int, ...]) -> Ints:
-    return np.frombuffer(pages(max(prod(shape), 1) * 8), np.int64, prod(shape)).reshape(shape)
+    return small_zeros(shape, np.int64)
 
 
 @dataclass(frozen=True)
@@ -47,7 +41,7 @@ class OrderedTrace(DecisionTrace):
     def __init__(
         self, rows: int, hops: int, host: Ints, *, room: int, take: Callable[[DecisionTrace], int] | None
     ) -> None:
-        super().__init__(rows + 1, hops, _pages)  # the first that does not fit says which instant ends it
+        super().__init__(rows + 1, hops, _zeros)  # the first that does not fit says which instant ends it
         self._rows, self._hops, self._host = rows, hops, np.ascontiguousarray(host, np.int64)
         self._take, self.room = take, room
         self.pieces = list[Piece]()
@@ -85,9 +79,9 @@ class OrderedTrace(DecisionTrace):
         self._left = self._most  # together they hold little more than `room`, at the beginning of each
         self.pieces = [Piece(self._headers, self._ints_of_state, 0, self._ints)]
         for _ in range(1, count):
-            words = _in(small_pages, self._ints.shape)
+            words = _zeros(*self._ints.shape)
             at = (words.ctypes.data - self._address) // 8
-            self.pieces.append(Piece(_in(small_pages, self._headers.shape), np.zeros(2, np.int64), at, words))
+            self.pieces.append(Piece(_zeros(*self._headers.shape), np.zeros(2, np.int64), at, words))
         self._ints_of_state = np.zeros(2, np.int64)
         self._state = self._ints_of_state.data
         return self.pieces

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from testbed.base.arrays import Floats, Ints
 from testbed.base.compiler import LIBRARY_FLAGS, Unit
-from testbed.base.pages import LargePages
+from testbed.base.pages import small_zeros
 from testbed.base.shared import Shared
 from testbed.controller import Feedback, IntStack
 
@@ -242,11 +242,10 @@ class Rows:
     def __init__(self, size: int, hops: int) -> None:
         size += 8 if size % 512 == 0 else -size % 8  # columns shall not share a place in caches
         self.size, self.hops = size, hops
-        pages = LargePages()
-        self._kind = pages.zeros(self.size, np.int8)
-        self._narrow = pages.zeros((len(NARROW) + hops, self.size), np.int32)
-        self._wide = pages.zeros((len(WIDE) + len(HOP[1:]) * hops, self.size), np.int64)
-        self._valid = pages.zeros((2 + hops, self.size // 8), np.uint8)
+        self._kind = small_zeros((self.size,), np.int8)
+        self._narrow = small_zeros((len(NARROW) + hops, self.size), np.int32)
+        self._wide = small_zeros((len(WIDE) + len(HOP[1:]) * hops, self.size), np.int64)
+        self._valid = small_zeros((2 + hops, self.size // 8), np.uint8)
         memory = (self._kind, self._narrow, self._wide, self._valid)
         self._c, self._cleared = _CRows(*(one.ctypes.data for one in memory), self.size, hops), 0
         self._address, self._fill = ctypes.addressof(self._c), _library().fill
