@@ -2,7 +2,6 @@
 
 What it knows of plugins is there for all plays: to read it takes each a quarter of a second. What it packs of a module
 for the hosts is kept, too: packing parses all that a module imports, which takes as long for each module of a playbook.
-So is what Jinja compiles of a template or a condition, which Ansible has it do again for each host, task and variable.
 And what asks no host anything is not forked once more for each host.
 """
 
@@ -16,21 +15,14 @@ import sys
 import warnings
 from importlib import import_module
 from pathlib import Path
-from types import CodeType
-from typing import Any
 
-import jinja2
 from ansible._internal import _task
-from ansible._internal._templating import _engine
-from ansible._internal._templating._jinja_bits import AnsibleEnvironment, AnsibleTemplate, _TemplateCompileContext
 from ansible.cli.playbook import main
 from ansible.executor.process.worker import WorkerProcess
 from ansible.executor.task_executor import TaskExecutor
 from ansible.executor.task_result import _RawTaskResult
 from ansible.plugins import loader, strategy
 from ansible.release import __version__
-from jinja2.bccache import Bucket
-from jinja2.environment import TemplateExpression
 
 from ansible import constants
 
@@ -66,33 +58,6 @@ class Worker(WorkerProcess):  # type: ignore[misc]
             self._final_q.send_task_result(_RawTaskResult(self._host, task, done, task.dump_attrs()))
 
 
-class Environment(AnsibleEnvironment):  # type: ignore[misc]
-    """Compiles what no play has compiled before."""
-
-    kept: jinja2.FileSystemBytecodeCache
-
-    def compile_expression(self, source: str, undefined_to_none: bool = True) -> TemplateExpression:
-        self._expression = self._bucket("condition", source)
-        if self._expression.code is None:
-            return super().compile_expression(source, undefined_to_none)
-        template = AnsibleTemplate.from_code(self, self._expression.code, self.make_globals(None))
-        return TemplateExpression(template, undefined_to_none)
-
-    def compile(self, source: Any, *names: Any, **options: Any) -> CodeType:
-        """``source``: a template, or what was parsed of the expression."""
-        if names or options or self.overlayed:  # a file's, or one with a syntax of its own
-            return super().compile(source, *names, **options)
-        bucket = self._bucket("template", source) if isinstance(source, str) else self._expression
-        if bucket.code is None:
-            bucket.code = super().compile(source)
-            self.kept.set_bucket(bucket)
-        return bucket.code
-
-    def _bucket(self, kind: str, source: str) -> Bucket:
-        escaped = _TemplateCompileContext.current().escape_backslashes
-        return self.kept.get_bucket(self, f"{kind} {escaped} {source}", None, source)
-
-
 def know_plugins() -> None:
     """Where they are, and what can be set of those that each play asks for at its start."""
     loader.init_plugin_loader()
@@ -103,8 +68,8 @@ def know_plugins() -> None:
 
 
 def packed_of(sources: Path) -> Path:
-    """Where is kept what these sources, this Ansible and this Jinja make."""
-    digest = hashlib.sha256(f"{__version__} {jinja2.__version__} {sys.version}".encode())
+    """Where the modules are kept that these sources and this Ansible make."""
+    digest = hashlib.sha256(f"{__version__} {sys.version}".encode())
     for file in sorted([*sources.glob("library/*.py"), *sources.glob("module_utils/**/*.py")]):
         digest.update(f"{file.relative_to(sources)}\0".encode() + file.read_bytes())
     return Path(os.environ["LAB_PYCACHE"]) / f"packed-{digest.hexdigest()[:16]}"
@@ -130,8 +95,6 @@ if __name__ == "__main__":
     kept.mkdir(exist_ok=True)
     (Path(constants.DEFAULT_LOCAL_TMP) / "ansiballz_cache").symlink_to(kept)
     strategy.WorkerProcess = Worker
-    Environment.kept = jinja2.FileSystemBytecodeCache(str(kept), "%s.template")
-    _engine.AnsibleEnvironment = Environment
     know_plugins()
     gc.disable()  # a tenth of a play's time, and its workers need not copy what it looks at
     for line in sys.stdin:
