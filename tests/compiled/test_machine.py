@@ -130,6 +130,22 @@ print(build(plugin.form, plugin.configure(None, {{}}), paths()).runs_as, "numba"
     assert libraries(cache) == 1
 
 
+def test_int_is_compiled_where_somebody_has_used_numba_before(cache: Path) -> None:
+    program = f"""
+import sys, numba
+sys.path.insert(0, {str(ROOT)!r})
+numba.njit("void()")(lambda: None)
+from testbed.compiled.flows import build
+from testbed.registry import find
+from tests.support.rows import paths
+plugin = find("controller", "hpcc")
+print(build(plugin.form, plugin.configure(None, {{}}), paths()).runs_as)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("machine code\n", "")
+    assert libraries(cache) == 1
+
+
 class Powers(CompiledController):
     """Exponents that an optimiser would like to know."""
 
