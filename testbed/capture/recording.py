@@ -8,6 +8,7 @@ import os
 import select
 import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from testbed.base import denied, linux
@@ -40,7 +41,8 @@ class Recording:
     def begin(self, clock: Clock) -> None:
         """Nominal time has begun."""
         if self._taps:
-            os.write(self._start, json.dumps([clock.dilation, clock.epoch_ns]).encode())
+            with suppress(BrokenPipeError):  # it was killed: `end` says so
+                os.write(self._start, json.dumps([clock.dilation, clock.epoch_ns]).encode())
 
     def end(self) -> list[dict[str, Any]]:
         """Per point: its name, packets that passed, how many of them were dropped, and the problem if it failed.

@@ -18,8 +18,13 @@ from typing import Any
 import pytest
 
 from testbed.capture.decode import packets
-from testbed.capture.files import LEAST
+from testbed.capture.files import LEAST, Captures
+from testbed.capture.output import About
+from testbed.capture.point import Point
 from testbed.capture.reader import Reader
+from testbed.capture.recording import Recording
+from testbed.capture.tap import Interface
+from testbed.clock import Clock
 from testbed.results.folder import read_table
 from tests.support.commands import Command, command
 from tests.support.runs import UNCALIBRATED, UNDRAWN
@@ -221,3 +226,18 @@ def test_results_are_kept_when_the_capture_fails(tmp_path: Path) -> None:
     assert code in (0, 3), said
     assert "the capture of port:s1-eth3 failed: its process was killed" in said
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["packets_sent"] > 0
+
+
+def test_a_capture_that_is_killed_before_the_run_begins_is_told_of_as_well(tmp_path: Path) -> None:
+    """Between the two all agents get ready."""
+    captures = Captures([Point("nic", "h1")], tmp_path / "out")
+    with Path("/proc/self/ns/net").open() as here:
+        recording = Recording(
+            [(captures.all[0], Interface(here.fileno(), "lo", 1e9))], About("incast-2", "dcqcn", False)
+        )
+        (capturing,) = children([os.getpid()])[-1:]
+        os.kill(capturing, signal.SIGKILL)
+        os.waitid(os.P_PID, capturing, os.WEXITED | os.WNOWAIT)
+        recording.begin(Clock(1000.0).started())
+        (told,) = recording.end()
+    assert "its process was killed" in told["problem"]
