@@ -210,22 +210,9 @@ def power(base: float, exponent: float) -> float:
 
 @cache
 def numba_has_ours() -> None:
-    """Tell numba what is special about our records."""
-    import numba
+    """Tell numba what is special about our functions."""
     from numba.core import errors, types
-    from numba.core.registry import cpu_target
-    from numba.core.typing.arraydecl import RecordAttribute
-    from numba.extending import overload, overload_attribute
-
-    ack = numba.from_dtype(ACK)
-
-    @overload_attribute(types.Record, "int_stack")
-    def _int_stack(told):  # type: ignore[no-untyped-def] # numba compares signatures
-        return (lambda told: told.hops[: told.hop_count]) if told == ack else None
-
-    known = cpu_target.typing_context
-    known.refresh()  # where numba has compiled something before, its own comes first, and knows fields alone
-    known._attributes[types.Record].sort(key=lambda one: isinstance(one, RecordAttribute))
+    from numba.extending import overload
 
     @overload(power)
     def _power(base, exponent):  # type: ignore[no-untyped-def]

@@ -262,6 +262,10 @@ class _Writer(ast.NodeTransformer):
                 raise self.refused(node, f"{inner.attr} is changed; keep what changes in the state")
             if inner.attr == "config":
                 self._option(node)
+        if node.attr == "int_stack" and isinstance(inner, ast.Name) and not me:
+            hops, count = (ast.Attribute(inner, name, ast.Load()) for name in ("hops", "hop_count"))  # as in decide.h
+            stack = ast.copy_location(ast.Subscript(hops, ast.Slice(upper=count), node.ctx), node)
+            return self.generic_visit(ast.fix_missing_locations(stack))
         if not me or node.attr in ("config", "path"):
             return self.generic_visit(node)
         found = self.whole.fields.get(node.attr)
