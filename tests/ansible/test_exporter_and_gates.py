@@ -21,7 +21,7 @@ from tests.support.wheel import stand_in
 pytestmark = [pytest.mark.root, pytest.mark.parallel, pytest.mark.slow, needs_prometheus]
 
 PORT = 9465
-SCRAPES = 10  # s between two, and for one at most; the soak has to be longer
+SCRAPES = 5  # s between two, and for one at most; the soak has to be longer
 UNITS = ("testbed-exporter.service", "testbed-registers.service")
 INSTALLED = "/opt/testbed/exporter"
 DRIFT = "sum(testbed_setting_drift{instance='10.99.0.11:9465'})"
