@@ -75,6 +75,7 @@ def rtts(results: Path, since: float) -> Floats:
     return np.concatenate([rtt[(time >= since) & (rtt > 0)] for time, rtt in told])
 
 
+@pytest.mark.quiet  # no packet may be late by more than `dcqcn_at_rest` allows
 def test_dcqcn_queue_and_marks_stand_at_the_fixed_point(runs: Runs) -> None:
     """Parameters of the paper, but for g, see `known.DCQCN`.
 
