@@ -17,8 +17,10 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import Distribution, EntryPoint
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from pydantic import ValidationError
@@ -242,6 +244,18 @@ def _told(package: Distribution) -> str:
     return f"{package.name} {package.version}"
 
 
+class _AsItIs(SourceFileLoader):
+    """Compiles a file whenever it is loaded.
+
+    Python would take the bytecode that it keeps of a file which has its size still, and was changed in the same second:
+    whoever writes 0.9 for 0.3 between two runs of half a second would get the first one's results again.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        file = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(file), file)
+
+
 def _from_path(spec: str) -> tuple[str, str, Any, Path]:
     """The file as it was named, the class that was asked for (or nothing), the module, and the file."""
     text, _, wanted = spec.partition(":")
@@ -257,7 +271,7 @@ def _from_path(spec: str) -> tuple[str, str, Any, Path]:
             "the name of an installed one ('testbed list')"
         )
     name = f"testbed_plugin_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
-    module_spec = importlib.util.spec_from_file_location(name, file)
+    module_spec = importlib.util.spec_from_file_location(name, file, loader=_AsItIs(name, str(file)))
     assert module_spec is not None
     assert module_spec.loader is not None
     module = importlib.util.module_from_spec(module_spec)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import sys
 from importlib.metadata import EntryPoint
@@ -109,6 +110,17 @@ def test_found_by_path(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(mine.parent)
     assert find("controller", "./mine.py").name == "mine"
     assert find("controller", "mine.py").name == "mine"
+
+
+def test_what_was_changed_within_a_second_is_what_runs(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing is left beside it."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    before, text = mine.stat(), mine.read_text()
+    assert find("controller", f"{mine}:Mine").form.name == "mine"
+    mine.write_text(text.replace('name = "mine"', 'name = "ours"'))
+    os.utime(mine, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert find("controller", f"{mine}:Mine").form.name == "ours"
+    assert list(mine.parent.iterdir()) == [mine]
 
 
 def test_class_without_a_name_is_called_by_its_class(mine: Path) -> None:
