@@ -46,7 +46,7 @@ def eight(runs: Runs, controller: str) -> Run:
 
 def dcqcn_at_rest(runs: Runs) -> Run:
     """DCQCN's. A burst after a longer stall than an RTT would pass RED's upper threshold: all of it would be marked."""
-    return runs.clean("incast-8", *options(DCQCN), latest=10e-6)
+    return runs.clean("incast-8", *options(DCQCN), "--dilation", "500", latest=10e-6)
 
 
 def options(settings: Sequence[str]) -> list[str]:
