@@ -29,7 +29,7 @@ pytestmark = [
 SWEEP = ("sweep", "incast-2", "--engine", "virtual", "--duration", "200 us", "--set", "record.report=false")
 # Programs of a head that would start and look around for nothing.
 NOBODY_ASKS = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
-QUIET = {"enable_metrics_collection": False, "enable_worker_prestart": False, "prestart_worker_first_driver": False}
+QUIET = {"enable_metrics_collection": False}
 GRID = (*SWEEP, "--controller", "hpcc,fixed", "--repeat", "2")  # four cells
 
 
@@ -185,7 +185,7 @@ def test_a_table_of_the_kernels_cells_is_filled_one_after_the_other(cluster: Any
         seen.append(begun(cells_of(second)))
         return running.poll() is not None
 
-    until(over, every=0.1)  # each takes seconds
+    until(over)
     status, out, said = end(running)
     assert status in (0, 3), said  # 3: degraded, on a busy machine
     assert max(map(len, seen)) == 1
