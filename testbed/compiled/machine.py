@@ -160,8 +160,8 @@ def emitted(translation: Translation, layout: np.dtype[Any], target: Target) -> 
         raise _explained(translation, error) from None
     except KeyError as error:  # numba asked a record for a field that it does not have
         name = str(error.args[0])
-        layouts = (ARRIVAL, RECEIVER) if translation.interface is CREDITS else (ACK, HOP)
-        known = {*(name for one in (PATH, *layouts) for name in one.names or ()), *translation.options, "int_stack"}
+        layouts, more = ((ARRIVAL, RECEIVER), ()) if translation.interface is CREDITS else ((ACK, HOP), ("int_stack",))
+        known = {*(name for one in (PATH, *layouts) for name in one.names or ()), *translation.options, *more}
         place = translation.attributes.get(name, translation.place)
         raise CannotCompile(*place, f"there is no '{name}'; {nearest(name, list(known))}") from None
     except Exception as error:  # numba's own, about what it has never seen

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from testbed.base.fields import Stateful, unknown
-from testbed.compiled.events import interface_of
+from testbed.compiled.events import CREDITS, interface_of
 from testbed.compiled.layout import PLACE, place_of
 from testbed.compiled.options import choices, numbers
 from testbed.errors import BadInput, nearest
@@ -262,7 +262,7 @@ class _Writer(ast.NodeTransformer):
                 raise self.refused(node, f"{inner.attr} is changed; keep what changes in the state")
             if inner.attr == "config":
                 self._option(node)
-        if node.attr == "int_stack" and isinstance(inner, ast.Name) and not me:
+        if node.attr == "int_stack" and isinstance(inner, ast.Name) and not me and self.whole.interface is not CREDITS:
             hops, count = (ast.Attribute(inner, name, ast.Load()) for name in ("hops", "hop_count"))  # as in decide.h
             stack = ast.copy_location(ast.Subscript(hops, ast.Slice(upper=count), node.ctx), node)
             return self.generic_visit(ast.fix_missing_locations(stack))

@@ -178,9 +178,10 @@ def test_what_cannot_be_granted_is_named(tmp_path: Path, line: str, said: str) -
     assert said in record.interrupted
 
 
-def test_what_does_not_compile_is_refused_with_its_line(tmp_path: Path) -> None:
-    mine = written(tmp_path, "self.window = arrival.nothing")
-    with pytest.raises(BadInput, match=r"my_credits.py, line 8: .*there is no 'nothing'"):
+@pytest.mark.parametrize("name", ["nothing", "int_stack"])  # that one is an acknowledgement's
+def test_what_does_not_compile_is_refused_with_its_line(tmp_path: Path, name: str) -> None:
+    mine = written(tmp_path, f"self.window = arrival.{name}")
+    with pytest.raises(BadInput, match=rf"my_credits.py, line 8: .*there is no '{name}'; allowed: "):
         simulated(INCAST, [f"receiver={mine}"])
 
 
