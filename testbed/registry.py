@@ -271,14 +271,14 @@ def _from_path(spec: str) -> tuple[str, str, Any, Path]:
             "the name of an installed one ('testbed list')"
         )
     name = f"testbed_plugin_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
-    module_spec = importlib.util.spec_from_file_location(name, file, loader=_AsItIs(name, str(file)))
+    loader = _AsItIs(name, str(file))
+    module_spec = importlib.util.spec_from_loader(name, loader)
     assert module_spec is not None
-    assert module_spec.loader is not None
     module = importlib.util.module_from_spec(module_spec)
     sys.modules[name] = module
     with watched(f"plugin file '{text}'", BadInput), redirect_stdout(sys.stderr):  # stdout is for results
         try:
-            module_spec.loader.exec_module(module)
+            loader.exec_module(module)
         except (Exception, SystemExit) as error:  # whatever the user's file raises is theirs to see, in one line
             line = error.lineno if isinstance(error, SyntaxError) else _line_in(error, file)
             raise BadInput(f"plugin file '{text}', line {line}: {type(error).__name__}: {error}") from error
