@@ -65,11 +65,14 @@ class Cost:
 
 
 def cost(*arguments: str, testbed: Sequence[str] = (TESTBED,), cwd: str | None = None, **environment: str) -> Cost:
-    """Run ``testbed`` with these arguments, output discarded. A degraded run costs what it costs."""
+    """Run ``testbed`` with these arguments, output discarded. A degraded run costs what it costs.
+
+    Python's bytecode is kept, as users have it.
+    """
     began = time.perf_counter()
     process = subprocess.Popen(
         [*testbed, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        cwd=cwd, env={**os.environ, **environment},
+        cwd=cwd, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **environment},
     )  # fmt: skip
     _, status, usage = os.wait4(process.pid, 0)
     if (code := os.waitstatus_to_exitcode(status)) not in {0, 3}:

@@ -29,9 +29,7 @@ def _of_checkout() -> Iterator[Row]:
     for _ in range(REPEATS):
         with tempfile.TemporaryDirectory() as folder:
             for seconds in walls.values():
-                cost = command.cost(
-                    *RUN, "--duration", "1 ms", cwd=folder, TESTBED_CACHE=f"{folder}/cache", PYTHONDONTWRITEBYTECODE=""
-                )
+                cost = command.cost(*RUN, "--duration", "1 ms", cwd=folder, TESTBED_CACHE=f"{folder}/cache")
                 seconds.append(cost.wall)
     for (which, seconds), most in zip(walls.items(), (FIRST, NEXT), strict=True):
         yield Row(
