@@ -50,6 +50,6 @@ def test_marking_is_compared_with_red(slope: float, offset: float, expected: lis
 def test_a_buffer_is_filled_at_a_dilation_at_which_more_packets_leave_than_this_machine_sends(tmp_path: Path) -> None:
     """83 k packets/s would leave it. Afterwards the port has its own rate again, eight times what it was filled at."""
     done = run(tmp_path, "run", "incast-8", "--dilation", "134", "--duration", "300us", *UNDRAWN)
-    assert ": buffer" not in done.stderr  # of the port that is not as configured
+    assert "buffer" not in done.stderr.replace(str(tmp_path), "")  # which has it in its name
     if done.returncode in (0, 3):  # rates have been measured, too: the machine was not busy
         assert summary_in(tmp_path)["su"] > 20
