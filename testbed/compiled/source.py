@@ -262,7 +262,7 @@ class _Writer(ast.NodeTransformer):
                 raise self.refused(node, f"{inner.attr} is changed; keep what changes in the state")
             if inner.attr == "config":
                 self._option(node)
-        if isinstance(node.ctx, ast.Store) and not me:
+        if isinstance(node.ctx, ast.Store) and not me and self.whole.interface is not CREDITS:  # whose hosts have state
             raise self.refused(node, f"{ast.unparse(node)} is changed; a callback sets only what its class declares")
         if node.attr == "int_stack" and isinstance(inner, ast.Name) and not me and self.whole.interface is not CREDITS:
             hops, count = (ast.Attribute(inner, name, ast.Load()) for name in ("hops", "hop_count"))  # as in decide.h
