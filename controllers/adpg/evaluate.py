@@ -113,12 +113,9 @@ def ramp(policy: InC, aim: Aim = Aim(), growth: float = 0.0) -> float:
 
     ``growth``: the controller's option `ramp`.
     """
-    rollout = _rollout(1, aim, step=STEP, start_rate=RAMP_FROM, ramp=growth)
-    while rollout.now < LONGEST_RAMP * BASE_RTT:
-        rollout.advance(policy, steps=4)
-        if rollout["rate"][0] >= RAMP_TO:
-            return rollout.now / BASE_RTT
-    return math.inf
+    rollout = _rollout(1, aim, step=STEP, start_rate=RAMP_FROM, ramp=growth, reach=RAMP_TO)
+    rollout.advance(policy, steps=round(LONGEST_RAMP * BASE_RTT / STEP))
+    return rollout.now / BASE_RTT if rollout["rate"][0] >= RAMP_TO else math.inf
 
 
 def _rollout(flows: int, aim: Aim, **how: Any) -> Rollout:

@@ -123,10 +123,9 @@ class Importance:
 
 def _within(values: Floats, groups: Ints) -> float:
     """Variance that is left within the groups."""
-    number = np.unique(groups, return_inverse=True)[1]
-    count = np.bincount(number)
-    mean = np.bincount(number, values) / count
-    return float(((values - mean[number]) ** 2).mean())
+    count = np.bincount(groups)
+    mean = np.bincount(groups, values) / np.maximum(count, 1)
+    return float(((values - mean[groups]) ** 2).mean())
 
 
 def reached(trees: Trees, seen: Floats) -> Floats:

@@ -18,6 +18,7 @@ struct model {
 	int64_t flows, environments, half; /* half a base RTT, in steps */
 	double step, now, base_rtt, buffer, beta, target, highest_x, start_rate, least_rate, ramp;
 	double delay; /* from a probe's return to the decision, with which the next one leaves */
+	double reach; /* the rate of the first flow at which to end */
 	const int64_t *environment; /* of each flow; flows are ordered by it */
 	double (*policy)(const void *parameters, const double *features); /* gives the multiplier */
 	const void *parameters;
@@ -264,7 +265,9 @@ static void one_step(struct model *m)
 			probe(m, f);
 }
 
-/* Go on until every flow has decided `enough` times (0: never mind), or for `most` steps. Returns the steps made. */
+/* Go on until every flow has decided `enough` times (0: never mind), the first one is that fast, or for `most` steps.
+ * Returns the steps made.
+ */
 int64_t advance(struct model *m, int64_t enough, int64_t most)
 {
 	int64_t steps = 0;
@@ -274,6 +277,8 @@ int64_t advance(struct model *m, int64_t enough, int64_t most)
 
 		one_step(m);
 		steps++;
+		if (steps % 4 == 0 && m->rate[0] >= m->reach)
+			break;
 		if (!enough || steps % 16)
 			continue;
 		for (int64_t f = 0; f < m->flows && !waiting; f++)

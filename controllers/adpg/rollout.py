@@ -31,6 +31,7 @@ TIMES = (
     "least_rate",
     "ramp",
     "delay",
+    "reach",
 )
 COUNTS = ("phase", "fresh", "decisions", "episode", "idle")
 PER_FLOW = ("start", "rate", "due", "wait", "oldest", "newest", "signal", "sent", *COUNTS)
@@ -89,16 +90,20 @@ class Rollout:
         start_rate: float = 1.0,
         ramp: float = 0.0,
         decision_delay: float = 0.0,
+        reach: float = np.inf,
         restarts: tuple[float, float, float] | None = None,
         seed: int = 1,
     ) -> None:
-        """Times in s, the buffer in s of line time. ``restarts``: start window, shortest and longest episode."""
+        """Times in s, the buffer in s of line time. ``restarts``: start window, shortest and longest episode.
+
+        ``reach``: a rate of the first flow at which `advance` ends.
+        """
         self.environment = np.repeat(np.arange(len(flows_of)), flows_of).astype(np.int64)
         n, m = len(self.environment), len(flows_of)
         self._keep: dict[str, NDArray[Any]] = {}
         self.c = c = _Model(flows=n, environments=m, half=round(base_rtt / 2 / step), step=step, base_rtt=base_rtt)
         c.buffer, c.beta, c.target, c.start_rate = buffer, beta, target, start_rate
-        c.highest_x, c.least_rate, c.ramp, c.delay = highest_x, LEAST_RATE, ramp, decision_delay
+        c.highest_x, c.least_rate, c.ramp, c.delay, c.reach = highest_x, LEAST_RATE, ramp, decision_delay, reach
         c.window, c.shortest, c.longest = restarts or (0.0, 0.0, 0.0)
         c.random = (seed * 0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03) % 2**64 or 1
         self._point("environment", self.environment)

@@ -10,6 +10,7 @@ import json
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -41,7 +42,7 @@ class BoostedTrees:
         """Sums, shape (k,), of features of shape (k, f); to the last bit as `boosted`, which adds in this order."""
         seen = features.astype(np.float32)  # as CatBoost compares
         terms = reached(self.leaves, leaf_numbers(self.feature, self.border.astype(np.float32), seen))
-        return np.asarray(np.cumsum(np.insert(terms, 0, self.bias, axis=1), axis=1)[:, -1])
+        return np.asarray(reduce(np.add, terms.T, self.bias))
 
     def save(self, file: Path) -> None:
         """Write the file, whole or not at all."""
@@ -102,10 +103,12 @@ class BoostedTrees:
 
 def leaf_numbers(feature: Ints, border: NDArray[Any], seen: NDArray[Any]) -> Ints:
     """Which leaf of each tree is reached, shape (k, t), by ``seen`` features of shape (k, f)."""
-    leaf = np.zeros((len(seen), len(feature)), np.int64)
-    for bit in range(feature.shape[1]):
-        leaf |= (seen[:, feature[:, bit]] > border[:, bit]).astype(np.int64) << bit
-    return leaf
+    columns = np.ascontiguousarray(seen.T)
+    leaf = np.zeros((len(feature), len(seen)), np.int64)
+    for bit in reversed(range(feature.shape[1])):
+        leaf <<= 1
+        leaf |= columns[feature[:, bit]] > border[:, bit, None]
+    return leaf.T
 
 
 def reached(leaves: NDArray[Any], leaf: Ints) -> NDArray[Any]:

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -61,10 +61,8 @@ def svgs(plots: Sequence[Plot]) -> dict[str, str]:
 def svg(plot: Plot) -> str:
     """The plot as an SVG file: the same text for the same plot."""
     import matplotlib as mpl
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     drawn = figure(plot)
-    FigureCanvasSVG(drawn)
     with mpl.rc_context(SETTINGS):
         return as_svg(drawn, plot.title)
 
@@ -81,8 +79,10 @@ def drawing(size: tuple[float, float]) -> Iterator[Figure]:
 
 def as_svg(drawn: Figure, title: str) -> str:
     """A figure of matplotlib under `SETTINGS` as SVG: the same text for the same figure."""
-    sink = io.StringIO()
-    drawn.savefig(sink, format="svg", metadata={"Date": None, "Creator": "testbed", "Title": title})
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    sink, canvas = io.StringIO(), cast("Any", FigureCanvasSVG(drawn))  # `savefig` would draw twice to lay it out
+    canvas.print_svg(sink, metadata={"Date": None, "Creator": "testbed", "Title": title})
     return sink.getvalue()
 
 
