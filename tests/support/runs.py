@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 from _pytest.outcomes import Failed
 
+from testbed.experiment.load import load
 from tests.support.commands import command
 
 ATTEMPTS, LEAST = 6, 2  # at most and, once all tests together have spent `SPARE_SECONDS` on attempts, at least
@@ -132,9 +133,10 @@ def run_clean(folder: Path, *arguments: str, latest: float = math.inf, will_do: 
     would change, which a verdict allows. The results are in ``folder / "clean"``.
     """
     seen = []
+    asked = _dilation(arguments)
     for attempt in range(ATTEMPTS):
         began = time.monotonic()
-        dilation = ("--dilation", f"{PACE.slower * _dilation(arguments):g}")
+        dilation = ("--dilation", f"{PACE.slower * asked:g}")
         try:
             summary = run(folder / f"attempt-{attempt}", *arguments, *dilation)
         except Refused as refused:
@@ -158,4 +160,4 @@ def run_clean(folder: Path, *arguments: str, latest: float = math.inf, will_do: 
 def _dilation(arguments: tuple[str, ...]) -> float:
     if "--dilation" in arguments:
         return float(arguments[arguments.index("--dilation") + 1])
-    return 1000.0  # the default
+    return float(load(arguments[0]).experiment.time.dilation)

@@ -16,7 +16,7 @@ rack: { kind: star, hosts: 9, link: { rate: 25 Gbit/s, delay: 2 us } }
 traffic: { pattern: incast, senders: 8 }
 controller: fixed
 receiver: { name: eqds, preset: requests }
-time: { duration: 3 ms, warmup: 1 ms, dilation: 2000 }
+time: { duration: 3 ms, warmup: 1 ms, dilation: 1500 }
 """
 LEAVES = """
 rack:
@@ -30,7 +30,7 @@ routing: spray
 traffic: { pattern: permutation, hosts: 4, stride: 2, payload: 4096 B, size: 1 MB }
 controller: nscc
 receiver: rccc
-time: { duration: 3 ms, warmup: 0 s, dilation: 1500 }
+time: { duration: 3 ms, warmup: 0 s }
 """
 
 

@@ -14,7 +14,7 @@ from tests.support.runs import SHALLOW, run_clean
 EXPERIMENT = """
 traffic: {pattern: allreduce, ranks: 4, size: 800 kB, iterations: 3}
 controller: {name: fixed, rate: 100 Gbit/s}
-time: {duration: 0.6 ms, warmup: 0, dilation: 2000}
+time: {duration: 0.6 ms, warmup: 0}
 """
 
 
@@ -29,7 +29,7 @@ traffic:
 queue_pairs: per-pair
 controller: dcqcn
 tuner: {preset: dctcp}
-time: {duration: 200 us, warmup: 0, dilation: 4000}
+time: {duration: 200 us, warmup: 0}
 record: {interval: 1 us}
 """
 

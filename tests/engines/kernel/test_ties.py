@@ -16,7 +16,7 @@ rack: {hosts: 4, link: {rate: 100 Gbit/s}, switch: {buffer: 500 kB}}
 traffic: {pattern: incast, senders: 3, size: 32 MB, payload: 4096 B}
 controller: {name: fixed}
 tuner: {name: static, kmin: 400 kB, kmax: 490 kB, pmax: 0.1, reference_rate: 100 Gbit/s}
-time: {duration: 2 ms, dilation: 2000}
+time: {duration: 2 ms}
 """
 
 

@@ -23,7 +23,7 @@ traffic: { pattern: incast, senders: 8, size: 300 kB }
 controller: fixed
 receiver: { name: eqds, preset: trimming }
 transport: { recovery: selective-repeat }
-time: { duration: 2 ms, warmup: 0 s, dilation: 2000 }
+time: { duration: 2 ms, warmup: 0 s }
 """
 SIZE, DSCP = 128, 5
 

@@ -91,7 +91,7 @@ controller: fixed
 events:
   - { at: 0.6 ms, down: leaf2-spine1, detected_after: 50 us }
   - { at: 1.2 ms, up: all }
-time: {duration: 1.8 ms, warmup: 0, dilation: 1500}
+time: {duration: 1.8 ms, warmup: 0, dilation: 2500}
 """
 
 
