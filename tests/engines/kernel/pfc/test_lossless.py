@@ -91,12 +91,13 @@ controller: fixed
 events:
   - { at: 0.6 ms, down: leaf2-spine1, detected_after: 50 us }
   - { at: 1.2 ms, up: all }
-time: {duration: 1.8 ms, warmup: 0, dilation: 2500}
+time: {duration: 1.8 ms, warmup: 0, dilation: 1500}
 """
 
 
 @pytest.mark.root
 @pytest.mark.measures
+@pytest.mark.alone  # where a pause is late, ports drop
 def test_a_link_that_is_cut_while_its_ports_pause(tmp_path: Path) -> None:
     """What was on it is the link's loss and nobody's drop; accounts balance; who was paused behind it comes free."""
     file = tmp_path / "failure.yaml"
